@@ -218,13 +218,17 @@ class ParserCounter {
 
  private:
   struct Visitor {
+    static consteval protocol::VisitorTakes takes() { return {.atom_rows = true}; }
     Counts& counts;
     template <class Atoms>
     bool on_atoms(TraceIndex /*index*/, const Atoms& /*atoms*/) {
       ++counts.packets;
       return true;
     }
-    void on_atom_row(Bytes headers) { counts.packets += headers.size(); }
+    bool on_atom_row(Bytes headers) {
+      counts.packets += headers.size();
+      return true;
+    }
     bool on_packet(const Packet& packet) {
       bool counted = true;
       if constexpr (requires { packet.monitor_only; }) counted = !packet.monitor_only;

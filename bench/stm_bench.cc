@@ -107,6 +107,7 @@ void packets(benchmark::State& state) {
   const auto bytes = capture(state);
   std::uint64_t count = 0;
   struct Visitor {
+    static consteval protocol::VisitorTakes takes() { return {}; }
     std::uint64_t& count;
     bool on_packet(const Packet& packet) const {
       ++count;

@@ -472,6 +472,19 @@ void add_texts(Corpus& corpus) {
     for (const std::string_view plan : kPlans)
       text("etm4x_plan_fuzz", unit + "etm4-plan 1\n" + std::string(plan));
   }
+  for (const std::string_view question :
+       {"capture", "tracks?cancel=a-b", "health",
+        "timeline?from=0&to=1e3&width=1280&tracks=1,2&format=binary", "at?track=1&t=0.5",
+        "at?source=16&n=9", "instructions?source=16&n=9&before=5&after=512",
+        "step?source=16&n=9&by=same_line&direction=back&count=3", "code?function=7&from=1&to=2",
+        "functions?from=1&to=2&limit=50", "callers?function=7", "flame?limit=100", "measure",
+        "find?what=text&text=a+%3Cb%3E&source=16&limit=5"}) {
+    text("view_request_fuzz", std::string(question));
+    text("view_http_fuzz",
+         "GET /0123/api/1/" + std::string(question) +
+             " HTTP/1.1\r\nHost: 127.0.0.1:80\r\nOrigin: http://localhost:80\r\nRange: "
+             "bytes=0-5\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n");
+  }
   text("syst_lines_fuzz", "\x10SYS-T RAW DATA: 0b000040000b48656c6c6f20776f726c6421\nboot\n");
   text("syst_collateral_fuzz",
        "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"

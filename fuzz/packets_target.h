@@ -30,6 +30,7 @@
 #include "waymark/base/text_buffer.h"
 #include "waymark/frames/stream.h"
 #include "waymark/protocol/fields.h"
+#include "waymark/protocol/visitor.h"
 
 namespace waymark::fuzz {
 
@@ -158,6 +159,7 @@ class PacketsTarget {
 
   /// Stops after every `few` packets.
   struct Visitor {
+    static consteval protocol::VisitorTakes takes() { return {}; }
     const PacketsTarget& target;
     std::string& lines;
     std::size_t few;

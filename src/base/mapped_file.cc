@@ -95,7 +95,7 @@ MappedFile::~MappedFile() {
 
 void MappedFile::passed(std::size_t offset) {
   const std::size_t end = std::min(offset, size_) / kReleased * kReleased;
-  if (end < released_) released_ = end;  // Another pass.
+  released_ = std::min(released_, end);  // A lower one: another pass.
   if (end == released_) return;
   // The mapping is private and never written, so that released pages are read from the file again.
   // If the system refuses, the memory stays.

@@ -69,6 +69,7 @@ void merge_into(std::vector<T>& a, const std::vector<T>& b, Spill spill) {
   make_room(a, end);
   if (a.size() < end) a.resize(end);
   const std::size_t size = end;
+  // NOLINTNEXTLINE(bugprone-infinite-loop): last() changes `right`.
   while (right != 0) a[--end] = last();
   a.resize(size);
 }

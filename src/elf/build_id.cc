@@ -22,7 +22,8 @@ struct ElfEnd {
 
 /// The build ID among the notes of a segment or section.
 std::vector<std::uint8_t> find_in(Elf_Data* notes) {
-  constexpr std::string_view kOwner("GNU", 4);
+  using namespace std::string_view_literals;
+  constexpr std::string_view kOwner = "GNU\0"sv;
   constexpr std::size_t kLongest = 64;
   if (notes == nullptr || notes->d_buf == nullptr) return {};
   const auto* const bytes = static_cast<const std::uint8_t*>(notes->d_buf);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 #include "waymark/etm4x/files.h"
@@ -184,10 +185,10 @@ class Applier {
         left.push_back(in_unit(kRecordFile));
       }
     }
-    for (auto held = before_.rbegin(); held != before_.rend(); ++held) {
-      const auto now = tree_.read(held->first);
-      if (now && *now == held->second) continue;
-      if (!tree_.write(held->first, held->second)) left.push_back(held->first);
+    for (const auto& [file, held] : std::views::reverse(before_)) {
+      const auto now = tree_.read(file);
+      if (now && *now == held) continue;
+      if (!tree_.write(file, held)) left.push_back(file);
     }
     if (tree_.live()) compare(left);
     if (left.empty()) return "All files are as they were before.";

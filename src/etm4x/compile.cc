@@ -299,6 +299,7 @@ class Compiler {
     std::uint32_t select = 0;
     // In the order of the text, so that a plan made from registers selects the same ones again.
     std::vector<const Resource*> resources;
+    resources.reserve(term.any.size());
     for (const Resource& resource : term.any) resources.push_back(&resource);
     if (resources.size() > 1) {
       std::ranges::sort(resources, {}, [](const Resource* held) { return resource_text(*held); });

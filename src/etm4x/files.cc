@@ -758,8 +758,8 @@ std::string_view index_file_name(IndexFile index) {
 std::span<const FileRow> file_table() { return kFiles; }
 
 const FileRow* find_file(std::string_view name) {
-  const auto at = std::ranges::find(kFiles, name, &FileRow::name);
-  return at == kFiles.end() ? nullptr : &*at;
+  const auto* const at = std::ranges::find(kFiles, name, &FileRow::name);
+  return at == kFiles.end() ? nullptr : at;
 }
 
 std::string comparator_view(const Unit& unit, unsigned index) {

@@ -9,13 +9,13 @@ std::string lacks(std::string_view what, std::string_view reg) {
 }
 
 std::span<const Statement> plan_statements() {
-  static const std::vector<Statement> all = [] {
+  static const std::vector<Statement> kAll = [] {
     std::vector<Statement> rows;
     for (const auto part : {filter_statements(), feature_statements(), control_statements()})
       rows.insert(rows.end(), part.begin(), part.end());
     return rows;
   }();
-  return all;
+  return kAll;
 }
 
 }  // namespace waymark::etm4x

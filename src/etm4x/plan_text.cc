@@ -58,13 +58,17 @@ std::string levels_text(std::uint32_t levels, std::string_view separator) {
   return text;
 }
 
+namespace {
+
 // As parse_plan() reads it.
-static std::string range_text(const Match& match) {
+std::string range_text(const Match& match) {
   constexpr std::uint64_t kTop = std::numeric_limits<std::uint64_t>::max();
   if (match.last != kTop) return fmt::format("0x{:x}..0x{:x}", match.first, match.last + 1);
   if (match.first == 0) return "all";
   return fmt::format("0x{:x}+0x{:x}", match.first, kTop - match.first + 1);
 }
+
+}  // namespace
 
 std::string match_text(const Match& match, bool range) {
   std::string text = range ? range_text(match) : fmt::format("0x{:x}", match.first);

@@ -71,7 +71,7 @@ class Capture {
                   fmt::format("{} Every folder of an ETMv4 has this file.", mode.error().detail));
     }
     keep("mode");
-    for (const auto file :
+    for (const char* const file :
          {"event_vinst", "s_exlevel_vinst", "ns_exlevel_vinst", "syncfreq", "cyc_threshold",
           "bb_ctrl", "event_ts", "event", "event_instren", "vinst_pe_cmp_start_stop"}) {
       keep(file);

@@ -9,7 +9,10 @@ namespace waymark::etmv3 {
 namespace {
 
 isa::Options walk_options(const Config& config, const DecoderQuirks& quirks) {
-  return {.arch = config.core.arch, .reference_deviations = quirks.isa_deviations};
+  return {.arch = config.core.arch,
+          .quirks = {.a32_eret_is_not_a_branch = quirks.a32_eret_is_not_a_branch,
+                     .newer_branches_unconditional = quirks.newer_branches_unconditional,
+                     .clrm_is_a_branch = quirks.clrm_is_a_branch}};
 }
 
 // This many data instructions without a data packet are not an effect of filters.
@@ -52,10 +55,8 @@ Decoder::Decoder(const Config& config, const image::Image& image, const DecoderQ
 }
 
 void Decoder::reset() {
-  state_ = State::kNoSync;
-  async_seen_ = false;
+  sync_ = {.reason = UnsyncReason::kResetDecoder};
   time_bits_ = 0;
-  unsync_reason_ = UnsyncReason::kResetDecoder;
   if (!quirks_.index_survives_reset) packet_index_ = 0;
   path_.lose();
   sent_unknown_ = false;
@@ -68,10 +69,10 @@ void Decoder::reset() {
 }
 
 void Decoder::jump() {
-  if (state_ == State::kNoSync) return;
-  state_ = State::kWaitASync;
-  async_seen_ = false;
-  jumped_ = true;
+  if (sync_.state == State::kNoSync) return;
+  sync_.state = State::kWaitASync;
+  sync_.async_seen = false;
+  sync_.jumped = true;
   path_.lose();
   sent_unknown_ = false;
   queue_.clear();
@@ -101,12 +102,12 @@ void Decoder::accept(const Packet& packet) {
   if (failed_) return;
   leave_span();
   packet_index_ = packet.index;
-  if (state_ == State::kNoSync) {
-    emit(ElementKind::kNoSync, packet.index).reason = static_cast<std::uint8_t>(unsync_reason_);
-    state_ = async_seen_ ? State::kWaitISync : State::kWaitASync;
-    async_seen_ = false;
+  if (sync_.state == State::kNoSync) {
+    emit(ElementKind::kNoSync, packet.index).reason = static_cast<std::uint8_t>(sync_.reason);
+    sync_.state = sync_.async_seen ? State::kWaitISync : State::kWaitASync;
+    sync_.async_seen = false;
   }
-  switch (state_) {
+  switch (sync_.state) {
     case State::kDecode:
       accept_in_decode(packet);
       break;
@@ -114,7 +115,7 @@ void Decoder::accept(const Packet& packet) {
       accept_before_isync(packet);
       break;
     default:
-      if (packet.type == PacketType::kASync) state_ = State::kWaitISync;
+      if (packet.type == PacketType::kASync) sync_.state = State::kWaitISync;
       break;
   }
   finish_packet();
@@ -137,9 +138,9 @@ void Decoder::accept_before_isync(const Packet& packet) {
   switch (packet.type) {
     case PacketType::kISync:
     case PacketType::kISyncCycle:
-      state_ = State::kDecode;
-      isync(packet, !jumped_);
-      jumped_ = false;
+      sync_.state = State::kDecode;
+      isync(packet, !sync_.jumped);
+      sync_.jumped = false;
       if (!quirks_.bad_packets_are_fatal) check(packet);
       break;
     case PacketType::kCycleCount:
@@ -156,7 +157,7 @@ void Decoder::accept_before_isync(const Packet& packet) {
       report(Fault::kBadPacket, Severity::kError, packet.index, finding_of(packet));
       check(packet);
       time_bits_ = 0;
-      state_ = State::kWaitASync;
+      sync_.state = State::kWaitASync;
       break;
     case PacketType::kASync:
       if (!packet.in_packet) break;
@@ -260,8 +261,8 @@ void Decoder::timestamp(const Packet& packet) {
 
 void Decoder::lose_sync() {
   time_bits_ = 0;
-  state_ = State::kNoSync;
-  unsync_reason_ = UnsyncReason::kBadPacket;
+  sync_.state = State::kNoSync;
+  sync_.reason = UnsyncReason::kBadPacket;
   path_.lose();
   sent_unknown_ = false;
   transfers_ = Transfers(config_);
@@ -286,7 +287,7 @@ void Decoder::async_in_packet(const Packet& packet) {
   settle();
   report(Fault::kBadPacketSequence, Severity::kWarning, packet.index, finding_of(packet));
   lose_sync();
-  async_seen_ = true;
+  sync_.async_seen = true;
 }
 
 void Decoder::doubt(Doubt what, TraceIndex index, Finding finding) {
@@ -507,7 +508,7 @@ void Decoder::end_of_trace() {
   if (!failed_) settle();
   emit(ElementKind::kEndOfTrace, packet_index_).reason =
       static_cast<std::uint8_t>(UnsyncReason::kEndOfTrace);
-  if (data_trace_ && !data_seen_ && data_instructions_ >= kManyDataInstructions)
+  if (data_trace_ && !data_.any && data_.instructions >= kManyDataInstructions)
     doubt(kDoubtNoData, packet_index_, Finding::kDataMissing);
   finish_packet();
 }

@@ -153,7 +153,7 @@ struct Decoder::HeaderSink {
     if constexpr (kData) {
       if (executed == 0 || step.access() == isa::DataAccess::kNone) return;
       decoder.transfers_.executed(step.address, step.access());
-      ++decoder.data_instructions_;
+      ++decoder.data_.instructions;
     }
   }
 };

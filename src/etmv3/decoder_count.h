@@ -10,6 +10,7 @@
 #include "waymark/etmv3/decoder.h"
 #include "waymark/etmv3/p_header.h"
 #include "waymark/frames/stream.h"
+#include "waymark/protocol/visitor.h"
 
 namespace waymark::etmv3 {
 
@@ -30,6 +31,8 @@ class CountingWalk
  public:
   using Counter = count::Counter;
   using Place = count::Place;
+
+  static consteval protocol::VisitorTakes takes() { return {.p_headers = true}; }
 
   CountingWalk(Decoder& decoder, Counter& counter, Host& host)
       : Track(decoder.path_, counter, false),
@@ -117,7 +120,7 @@ class CountingWalk
   // Called before a header, from which on counting goes on if it has atoms.  True: live.
   bool enter(const PHeader& header) {
     Decoder& d = decoder_;
-    if (d.state_ != DecoderState::State::kDecode || header.atom_count == 0) return false;
+    if (d.sync_.state != DecoderState::State::kDecode || header.atom_count == 0) return false;
     d.settle();
     host_.flush();
     if (!d.straight() || path_.lost) return false;

@@ -44,7 +44,7 @@ void Decoder::transfer(const Packet& packet) {
     emit_data(ElementKind::kDataEvent, packet.index, place, transfer.tag).reason =
         static_cast<std::uint8_t>(what);
   };
-  data_seen_ = true;
+  data_.any = true;
   Place place;
   switch (packet.type) {
     case PacketType::kOooData:

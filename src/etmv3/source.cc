@@ -36,7 +36,7 @@ struct Parts {
       .runs_rows = true,
       .puts = true,
       .leaves_spans = true,
-      .marks_frames = false,
+      .marks_parts = false,
       .jumps = true,
       .takes_place = false,
       .refreshes = true,

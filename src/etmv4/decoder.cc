@@ -16,8 +16,10 @@ isa::Options walk_options(const Config& config, std::uint32_t flags, const Quirk
           .wfi_wfe_waypoints = config.wfx_waypoints(),
           .track_it_block = !quirks.it_blocks_ignored,
           .a64_opcode_check = (flags & kA64OpcodeCheck) != 0,
-          .reference_deviations = quirks.isa_deviations,
-          .newer_branches_unknown = quirks.newer_branches_unknown};
+          .quirks = {.a32_eret_is_not_a_branch = quirks.a32_eret_is_not_a_branch,
+                     .newer_branches_unconditional = quirks.newer_branches_unconditional,
+                     .clrm_is_a_branch = quirks.clrm_is_a_branch,
+                     .newer_branches_unknown = quirks.newer_branches_unknown}};
 }
 
 }  // namespace
@@ -36,14 +38,19 @@ Decoder::Decoder(const Config& config, const image::Image& image, std::uint32_t 
   traits_.checks =
       (flags & (kCheckDirectBranchN | kCheckStrictBranchN | kCheckRangeContinuity)) != 0;
   traits_.atoms_can_fail = traits_.checks || path_.returns() || opcode_check;
+  traits_.reports_lost_atoms = (flags & kReportLostAtoms) != 0;
   traits_.follows = !config.load_store_p0();
   const bool plain = traits_.follows && !traits_.checks && !opcode_check;
-  traits_.straight = plain && config.max_speculation() == 0;
+  const std::uint32_t depth = config.max_speculation();
+  traits_.max_depth =
+      quirks.max_speculation_is_signed ? static_cast<std::int32_t>(depth) : std::int64_t{depth};
+  traits_.straight = plain && depth == 0;
   traits_.counts_queued = plain && !quirks.error_loses_elements;
   traits_.can_lose_elements = path_.returns() && quirks.error_loses_elements;
   context_.kind = ElementKind::kInstrRange;
   context_.trace_id = config.trace_id();
   context_.isa = path_.isa;
+  path_.follower().set_walks_unlimited(quirks.walks_unlimited);
   select_memory();
 }
 

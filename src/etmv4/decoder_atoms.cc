@@ -131,7 +131,7 @@ bool Decoder::commit_atoms(Entry& entry) {
       return false;
     }
     if (path_.stop() == flow::Stop::kLost) {
-      if ((flags_ & kReportLostAtoms) != 0) report_lost_atoms(index);
+      if (traits_.reports_lost_atoms) report_lost_atoms(index);
       left = 0;
       break;
     }
@@ -157,7 +157,7 @@ bool Decoder::drop_atoms(TraceIndex index) {
     earlier_.unfollowed_told = true;
     report(Fault::kUnsupportedConfig, Severity::kWarning, index, Finding::kAtomsOfLoads);
   }
-  if ((flags_ & kReportLostAtoms) != 0) report_lost_atoms(index);
+  if (traits_.reports_lost_atoms) report_lost_atoms(index);
   return true;
 }
 
@@ -208,18 +208,20 @@ Element* Decoder::follow(Element* out, Element* end, std::uint32_t atoms, std::u
   }
   rest_.left = 0;
   path_.settle();
-  const bool reports = (flags_ & kReportLostAtoms) != 0;
+  const bool reports = traits_.reports_lost_atoms;
   if (mode_.unknown || path_.stop() == flow::Stop::kLost) {
     // These atoms are dropped: nothing says where they were.
     if (!reports) return sink.out;
   } else if (path_.stop() == flow::Stop::kStackEmpty) {
-    if (traits_.can_lose_elements) sink.out = run_out_;
+    if (traits_.can_lose_elements) sink.out = settled_out_ != nullptr ? settled_out_ : run_out_;
   } else if (path_.block()->ended == BlockEnd::kNotAccessible && !reports &&
              end - sink.out >= kPerUnreadable) {
     // So are those after this one.
     output_.write_at(sink.out, end);
     end_at_unreadable(*path_.block(), packet_index_);
     return output_.at();
+  } else if (settled_out_ != nullptr && path_.block()->ended != BlockEnd::kNotAccessible) {
+    sink.out = settled_out_;
   }
   queue_atoms(packet_index_, static_cast<std::uint32_t>(bits), left);
   request_excess();
@@ -236,6 +238,20 @@ Element* Decoder::run_or_lose(Element* out, Element* end, std::uint32_t atoms, s
   queue_atoms(packet_index_, atoms, left);
   request_excess();
   return out;
+}
+
+Element* Decoder::settle_and_run(TraceIndex index, const AtomPacket& atoms, Element* out,
+                                 Element* end) {
+  settle(index);
+  Element* const settled = out + drain({out, end});
+  if (busy_ || settled == end || !straight()) {
+    accept_atoms(index, atoms);
+    return settled;
+  }
+  if (quirks_.error_loses_elements) settled_out_ = out;
+  Element* const at = run(index, atoms, settled, end);
+  settled_out_ = nullptr;
+  return at;
 }
 
 void Decoder::take_held() {

@@ -53,6 +53,19 @@ void Decoder::close_run() {
   output_.release();
 }
 
+// The entries that survive a cancel, a discard and the end of the trace.
+inline bool Decoder::is_survivor(EntryKind kind) {
+  constexpr auto kSurvivors = [] {
+    using enum EntryKind;
+    std::uint32_t kinds = 0;
+    for (const EntryKind survivor : {kEvent, kTimestamp, kTimestampCycleCount, kCycleCount, kMarker,
+                                     kDataMarker, kInstrumentation})
+      kinds |= std::uint32_t{1} << std::to_underlying(survivor);
+    return kinds;
+  }();
+  return (kSurvivors >> std::to_underlying(kind) & 1) != 0;
+}
+
 void Decoder::commit() {
   while (requests_.commit != 0) {
     if (queue_.empty()) {
@@ -73,11 +86,16 @@ void Decoder::commit() {
     }
     path_.settle();
     if (counter_ != nullptr && !stays_counted(entry)) counter_->leave();
-    if (!commit_entry(entry)) return;
+    if (is_survivor(entry.kind)) {
+      emit_survivor(entry);
+      queue_.pop_front();
+    } else if (!commit_entry(entry)) {
+      return;
+    }
   }
 }
 
-// The oldest entry, which is not atoms.  False: the run ends here.
+// The oldest entry, which is not atoms and no survivor.  False: the run ends here.
 bool Decoder::commit_entry(Entry& entry) {
   const EntryKind kind = entry.kind;
   switch (kind) {
@@ -128,7 +146,7 @@ bool Decoder::commit_entry(Entry& entry) {
       emit_transaction(entry);
       break;
     default:
-      emit_survivor(entry);
+      break;
   }
   queue_.pop_front();
   if (is_p0(kind)) commit_p0();
@@ -183,14 +201,6 @@ bool Decoder::stays_counted(const Entry& entry) const {
     default:
       return false;
   }
-}
-
-// The entries that survive a cancel, a discard and the end of the trace.
-bool Decoder::is_survivor(EntryKind kind) {
-  return kind == EntryKind::kEvent || kind == EntryKind::kTimestamp ||
-         kind == EntryKind::kTimestampCycleCount || kind == EntryKind::kCycleCount ||
-         kind == EntryKind::kMarker || kind == EntryKind::kDataMarker ||
-         kind == EntryKind::kInstrumentation;
 }
 
 void Decoder::emit_survivor(const Entry& entry) {

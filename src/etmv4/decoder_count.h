@@ -11,6 +11,7 @@
 #include "waymark/count/node_track.h"
 #include "waymark/etmv4/decoder.h"
 #include "waymark/etmv4/parser_inl.h"
+#include "waymark/protocol/visitor.h"
 
 namespace waymark::etmv4 {
 
@@ -32,6 +33,8 @@ class CountingWalk final
   using Counter = count::Counter;
   using Node = count::Node;
   using Place = count::Place;
+
+  static consteval protocol::VisitorTakes takes() { return {.atom_rows = true, .places = true}; }
 
   CountingWalk(Parser& parser, Decoder& decoder, Counter& counter, Host& host)
       : Track(decoder.path_, counter, decoder.config_.major_version() >= 5),
@@ -130,6 +133,7 @@ class CountingWalk final
   static constexpr bool kLinksExits = true;
   static constexpr bool refuses(const Node& /*block*/) { return false; }
   static constexpr void before_find() {}
+  static constexpr void passed(Place /*block*/) {}
 
   /// The atoms of a byte; none if it is not an atom header.
   struct Row {

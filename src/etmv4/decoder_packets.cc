@@ -29,6 +29,13 @@ Finding finding_of(PacketType type) {
   }
 }
 
+/// False for the most common packets that Decoder::request() does not know.
+constexpr bool may_request(PacketType type) {
+  return (type >= PacketType::kCycleCountF2 && type <= PacketType::kCancelF3) ||
+         type >= PacketType::kAsync;
+}
+static_assert(PacketType::kCancelF3 < PacketType::kEvent);
+
 }  // namespace
 
 void Decoder::accept(const Packet& packet) {
@@ -57,7 +64,7 @@ void Decoder::accept(const Packet& packet) {
   } else if (packet.type == PacketType::kEvent && config_.major_version() >= 5) {
     queue_.add(EntryKind::kEvent, packet.index).number = packet.value;
     if (quirks_.missing_address_leaves_element) {
-      earlier_.event_overdue = queue_.depth > max_depth();
+      earlier_.event_overdue = queue_.depth > traits_.max_depth;
     } else {
       request_excess();
     }
@@ -94,15 +101,10 @@ void Decoder::begin_at_trace_info(const Packet& packet) {
   if (!quirks_.trace_info_commits_nothing) request_excess();
 }
 
-std::int64_t Decoder::max_depth() const {
-  const std::uint32_t most = config_.max_speculation();
-  return quirks_.max_speculation_is_signed ? static_cast<std::int32_t>(most) : std::int64_t{most};
-}
-
 // More elements are outstanding than the unit can speculate: the oldest must have been committed.
 void Decoder::request_excess() {
-  if (queue_.depth > max_depth()) {
-    requests_.commit = static_cast<std::uint32_t>(queue_.depth - max_depth());
+  if (queue_.depth > traits_.max_depth) {
+    requests_.commit = static_cast<std::uint32_t>(queue_.depth - traits_.max_depth);
     busy_ = true;
   }
 }
@@ -156,7 +158,7 @@ void Decoder::accept_in_decode(const Packet& packet) {
   } else if (is_source_address(packet.type)) {
     queue_.add(EntryKind::kSourceAddress, packet.index).value = packet.address.value;
     ++queue_.depth;
-  } else if (!request(packet) && !add_other(packet)) {
+  } else if (!(may_request(packet.type) && request(packet)) && !add_other(packet)) {
     refuse(packet);
     return;
   }

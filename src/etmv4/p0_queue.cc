@@ -38,7 +38,7 @@ void P0Queue::drop_addresses(std::size_t count) {
 
 void P0Queue::settle_held() {
   holds_ = false;
-  entries_.push_back(held_);
+  push_back(held_);
 }
 
 bool operator==(const P0Queue& a, const P0Queue& b) {

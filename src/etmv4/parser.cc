@@ -82,7 +82,7 @@ void Parser::build_table() {
   for (unsigned byte = 0; byte < 256; ++byte) {
     const std::uint8_t row = kRowOfHeader[byte];
     table_[byte] = {};
-    if (row == 0xFF) continue;
+    if (row == protocol::kNoRow) continue;
     const HeaderRow& header = kHeaderRows[row];
     bool configuration = false;
     const AddressForm form = form_of(header.type);
@@ -132,6 +132,7 @@ bool Parser::next(Packet& packet) {
 
 std::size_t Parser::next(std::span<Packet> out) {
   struct Store {
+    static consteval protocol::VisitorTakes takes() { return {}; }
     Packet* at;
     Packet* end;
     bool on_atoms(TraceIndex index, const AtomPacket& atoms) {

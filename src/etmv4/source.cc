@@ -25,7 +25,7 @@ struct Parts {
       .runs_rows = false,
       .puts = false,
       .leaves_spans = false,
-      .marks_frames = true,
+      .marks_parts = true,
       .jumps = true,
       .takes_place = true,
       .refreshes = true,
@@ -133,6 +133,9 @@ struct Parts {
       }
     }
   };
+  static std::size_t length_from_index(const Packet& packet, const Parser& /*parser*/) {
+    return packet.length;
+  }
   static bool is_monitor_only(const Packet& packet) { return packet.monitor_only; }
   static void write_packet(TextBuffer& out, const Packet& packet, const Config& config,
                            const SourceOptions& /*options*/) {

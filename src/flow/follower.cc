@@ -72,6 +72,7 @@ Follower::Follower(const Follower& other)
       options_(other.options_),
       cache_enabled_(other.cache_enabled_),
       calls_turn_(other.calls_turn_),
+      walks_unlimited_(other.walks_unlimited_),
       range_limit_(other.range_limit_) {
   flush();
 }
@@ -107,6 +108,12 @@ void Follower::forget_blocks() {
 void Follower::set_range_limit(std::uint32_t instructions) {
   if (range_limit_ == instructions) return;
   range_limit_ = instructions;
+  flush();
+}
+
+void Follower::set_walks_unlimited(bool on) {
+  if (walks_unlimited_ == on) return;
+  walks_unlimited_ = on;
   flush();
 }
 
@@ -204,12 +211,11 @@ const Block& Follower::link(const Block& from, bool taken, std::uint64_t address
   return next;
 }
 
-// Where a walk from `address` on ends at the latest.  The reference has no such end.
+// Where a walk from `address` on ends at the latest.
 std::uint64_t Follower::last_end(std::uint64_t address) const {
   constexpr std::uint64_t kNone = ~std::uint64_t{0};
   const std::uint64_t region = address / kWalkRegion;
-  if (callbacks_ || options_.reference_deviations || region >= kNone / kWalkRegion - 1)
-    return kNone;
+  if (callbacks_ || walks_unlimited_ || region >= kNone / kWalkRegion - 1) return kNone;
   return (region + 2) * kWalkRegion;
 }
 

@@ -7,8 +7,6 @@
 namespace waymark::index {
 namespace {
 
-// A Result of an optional is checked for both before it is used; the check does not recognise this.
-// NOLINTBEGIN(bugprone-unchecked-optional-access)
 class Planner {
  public:
   Planner(Index& index, const SeekOptions& options)
@@ -183,7 +181,6 @@ class Planner {
   SeekOptions options_;
   std::uint64_t granule_;
 };
-// NOLINTEND(bugprone-unchecked-optional-access)
 
 }  // namespace
 

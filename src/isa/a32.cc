@@ -73,7 +73,7 @@ Outcome classify_a32(const Options& options, std::uint64_t address, std::uint32_
   const auto* row = condition == kConditionNone ? kUnconditionalTable.find(opcode, options.arch)
                                                 : kConditionalTable.find(opcode, options.arch);
   if (row == nullptr || is_switched_off(row->type, options)) return Outcome::kOk;
-  if (options.reference_deviations && row->value == kEret) return Outcome::kOk;
+  if (options.quirks.a32_eret_is_not_a_branch && row->value == kEret) return Outcome::kOk;
   out.type = row->type;
   out.subtype = row->subtype;
   out.link = row->subtype == kBranchLink;

@@ -92,14 +92,15 @@ Outcome classify_a64(const Options& options, std::uint64_t address, std::uint32_
   }
   const Row<Offset>* row = kTable.find(opcode, options.arch);
   if (row == nullptr || is_switched_off(row->type, options)) return Outcome::kOk;
-  if (options.newer_branches_unknown && is_newer_branch(*row, opcode)) return Outcome::kOk;
+  if (options.quirks.newer_branches_unknown && is_newer_branch(*row, opcode)) return Outcome::kOk;
   out.type = row->type;
   out.subtype = row->subtype;
   out.link = row->subtype == kBranchLink;
   out.conditional = row->conditional;
   if (row->type == kBranch) {
     const Offset field = row->target;
-    if (options.reference_deviations && field.width == kImm9.width) out.conditional = false;
+    if (options.quirks.newer_branches_unconditional && field.width == kImm9.width)
+      out.conditional = false;
     out.target = address + sign_extend(opcode >> field.low, field.width) * 4;
   }
   return Outcome::kOk;

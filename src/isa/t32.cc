@@ -145,14 +145,15 @@ Outcome classify_t32(const Options& options, std::uint64_t address, std::uint32_
   const std::uint32_t op = std::rotl(opcode, 16);
   out.size = bits<31, 27>(op) >= 0b11101 ? 4 : 2;
   const auto* row = kTable.find(op, options.arch);
-  if (!options.reference_deviations && is_clrm(op)) row = nullptr;
-  if (options.newer_branches_unknown && row != nullptr && is_loop(row->target)) row = nullptr;
+  if (!options.quirks.clrm_is_a_branch && is_clrm(op)) row = nullptr;
+  const bool loop = row != nullptr && is_loop(row->target);
+  if (options.quirks.newer_branches_unknown && loop) row = nullptr;
   if (row != nullptr && !is_switched_off(row->type, options)) {
     out.type = row->type;
     out.subtype = row->subtype;
     out.link = row->subtype == kBranchLink;
     out.conditional = row->conditional;
-    if (options.reference_deviations && is_loop(row->target)) out.conditional = false;
+    if (options.quirks.newer_branches_unconditional && loop) out.conditional = false;
     if (row->type == kBranch) {
       out.target = branch_target(row->target, address, op) & low_mask(32) & ~std::uint64_t{1};
       if (row->target == Target::kBlxT2) out.next_isa = Isa::kA32;

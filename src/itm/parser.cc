@@ -47,6 +47,7 @@ bool Parser::next(Packet& packet) {
 
 std::size_t Parser::next(std::span<Packet> out) {
   struct Store {
+    static consteval protocol::VisitorTakes takes() { return {.own_packet = true}; }
     Packet* at;
     Packet* end;
     Packet& place() const { return *at; }

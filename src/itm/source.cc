@@ -22,7 +22,7 @@ struct Parts {
       .runs_rows = false,
       .puts = true,
       .leaves_spans = false,
-      .marks_frames = false,
+      .marks_parts = false,
       .jumps = false,
       .takes_place = false,
       .refreshes = false,

@@ -17,7 +17,9 @@ isa::Options walk_options(const Config& config, const Quirks& quirks) {
           .wfi_wfe_waypoints = false,
           .track_it_block = false,
           .a64_opcode_check = false,
-          .reference_deviations = quirks.isa_deviations};
+          .quirks = {.a32_eret_is_not_a_branch = quirks.a32_eret_is_not_a_branch,
+                     .newer_branches_unconditional = quirks.newer_branches_unconditional,
+                     .clrm_is_a_branch = quirks.clrm_is_a_branch}};
 }
 
 TraceOnReason trace_on_reason(IsyncReason reason) {
@@ -44,6 +46,7 @@ Decoder::Decoder(const Config& config, const image::Image& image, std::uint32_t 
   context_.isa = Isa::kUnknown;
   path_.isa = Isa::kUnknown;
   path_.set_untaken_blx_changes_isa(quirks.untaken_blx_changes_isa);
+  path_.follower().set_walks_unlimited(quirks.walks_unlimited);
   select_memory();
 }
 

@@ -101,7 +101,9 @@ bool Parser::next_in_sync(Packet& packet) {
   return false;
 }
 
-// A packet is short: byte by byte is fast enough, and takes only what belongs to it.
+// A packet is short: byte by byte is fast enough, and takes only what belongs to it.  Zeros that a
+// packet leaves keep their own indexes, which may be in several frames: BlockReader::complete(),
+// which knows only the index of the first byte, does not give them.
 bool Parser::next_carried(Packet& packet) {
   while (position_ < size_) {
     carry_.push(data_[position_], index_at(position_));

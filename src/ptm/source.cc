@@ -24,7 +24,7 @@ struct Parts {
       .runs_rows = false,
       .puts = true,
       .leaves_spans = false,
-      .marks_frames = true,
+      .marks_parts = true,
       .jumps = true,
       .takes_place = false,
       .refreshes = true,
@@ -138,6 +138,9 @@ struct Parts {
     bool gray_ = false;
     unsigned bits_ = 0;
   };
+  static std::size_t length_from_index(const Packet& packet, const Parser& /*parser*/) {
+    return packet.length;
+  }
   static bool is_monitor_only(const Packet& packet) { return packet.monitor_only; }
   static void write_packet(TextBuffer& out, const Packet& packet, const Config& /*config*/,
                            const SourceOptions& options) {

@@ -438,6 +438,7 @@ void Engine::drop_suspects(Source& source) {
 void Engine::confirm(Source& source) {
   Thread& thread = *source.thread;
   thread.suspects = 0;
+  for (Frame& frame : thread.frames) frame.opening = Opening::kResumed;
   if (options_.sink != nullptr) {
     for (const Frame& frame : thread.frames)
       options_.sink->on_enter(thread.track, source.position(), frame.code, Opening::kResumed);
@@ -512,6 +513,7 @@ void Engine::switch_to(Source& source, Owner owner) {
     if (options_.sink != nullptr) options_.sink->on_track(place->track, source.id, owner.thread);
   }
   source.thread = place.get();
+  place->saved.reset();
   if (options_.sink != nullptr)
     options_.sink->on_switch(source.id, place->track, source.position());
   source.last_action() = place->exit.action;

@@ -49,6 +49,7 @@ void Engine::push(Source& source, const Frame& frame, Opening opening) {
   if (options_.sink != nullptr)
     options_.sink->on_enter(thread.track, source.position(), frame.code, opening);
   thread.frames.push_back(frame);
+  thread.frames.back().opening = opening;
   source.running.bounds = frame.bounds;
   source.running.node = frame.node;
   source.running.named = (frame.flags & kFrameNamed) != 0;
@@ -160,6 +161,7 @@ void Engine::replace_top(Source& source, const Known& known) {
   if (known.named) top.flags |= kFrameNamed;
   if (known.form == Form::kSwitch) top.flags |= kFrameSwitch;
   if (other) {
+    top.opening = Opening::kTailCall;
     top.node = tree_.child(parent, known.code, tree_.node(top.node).site);
     if (options_.sink != nullptr) {
       options_.sink->on_leave(thread.track, source.position());
@@ -251,6 +253,7 @@ void Engine::call(Source& source, const Element& element, std::uint64_t target) 
     source.veneer.called = true;
     source.veneer.ret = source.exit.end;
     source.veneer.site = site;
+    source.veneer.from = source.exit.end - source.last_size;
     source.running.bounds = known.bounds;
     return;
   }
@@ -262,6 +265,7 @@ void Engine::call(Source& source, const Element& element, std::uint64_t target) 
         .bounds = known.bounds,
         .code = code,
         .node = node,
+        .from = source.exit.end - source.last_size,
         .flags = static_cast<std::uint8_t>((known.named ? kFrameNamed : 0) |
                                            (known.form == Form::kSwitch ? kFrameSwitch : 0))},
        Opening::kCall);
@@ -292,6 +296,7 @@ void Engine::leave_veneer(Source& source, const Element& element, std::uint64_t 
         .bounds = known.bounds,
         .code = code,
         .node = node,
+        .from = source.veneer.from,
         .flags = static_cast<std::uint8_t>((known.named ? kFrameNamed : 0) |
                                            (known.form == Form::kSwitch ? kFrameSwitch : 0))},
        Opening::kCall);
@@ -347,6 +352,7 @@ void Engine::jump(Source& source, const Element& element, std::uint64_t target) 
         .bounds = known.bounds,
         .code = known.code,
         .node = node,
+        .from = source.exit.end - source.last_size,
         .flags = static_cast<std::uint8_t>(kFrameTail | (known.named ? kFrameNamed : 0) |
                                            (known.form == Form::kSwitch ? kFrameSwitch : 0))},
        Opening::kTailCall);
@@ -510,6 +516,7 @@ void Engine::enter_exception(Source& source, const Element& element) {
         .bounds = {.first = source.exit.end},
         .code = code,
         .node = node,
+        .from = source.exit.preferred == kNoAddress ? 0 : source.exit.preferred,
         .below = thread.barrier,
         .flags = kFrameBarrier,
         .action = saved},
@@ -593,6 +600,7 @@ void Engine::leave_exception(Source& source, const Element& element, std::uint64
            {.ret = barrier.ret,
             .code = signal_,
             .node = node,
+            .from = barrier.ret == kNoAddress ? 0 : barrier.ret,
             .below = thread.barrier,
             .flags = kFrameBarrier | kFrameSignal},
            Opening::kCall);

@@ -55,8 +55,10 @@ struct Engine::Frame {
   Bounds bounds{};
   CodeId code = 0;
   NodeId node = 0;
+  std::uint64_t from = 0;   ///< The branch that entered it, or what the exception interrupted.
   std::uint32_t below = 0;  ///< In a barrier: Thread::barrier without it.
   std::uint8_t flags = 0;
+  Opening opening = Opening::kCall;
   Action action = Action::kNone;  ///< In a barrier: what the exception came before.
 };
 
@@ -68,6 +70,8 @@ struct Engine::Thread {
   std::uint64_t folded = 0;   ///< Calls beyond the greatest depth that have not returned.
   NodeId root = kRootNode;    ///< The parent of the lowest frame that is not a suspect.
   Exit exit{};                ///< When another thread went on.
+  /// What save() gave, while the thread has not run since.
+  std::shared_ptr<const SavedThread> saved{};
 };
 
 /// What is known of an address.
@@ -112,6 +116,7 @@ struct Engine::Source {
     bool called = false;             ///< By a call that `ret` and `site` are about.
     std::uint64_t ret = kNoAddress;  ///< Where the call returns to.
     std::uint64_t site = 0;
+    std::uint64_t from = 0;  ///< The address of the call.
   };
 
   /// Instructions that wait for cycles, and cycles that wait for instructions.

@@ -50,7 +50,11 @@ Tree::Tree(std::size_t most_nodes) : most_nodes_(most_nodes), table_(kFirstTable
 CodeId Tree::code(const Code& code) {
   Identity identity{code.kind, code.program, code.start, code.name};
   const auto known = code_ids_.find(identity);
-  if (known != code_ids_.end()) return known->second;
+  if (known != code_ids_.end()) {
+    // It may have come from a state that was read, which has no programs.
+    if (codes_[known->second].source == nullptr) codes_[known->second].source = code.source;
+    return known->second;
+  }
   if (codes_.size() >= kMostCodes) return 0;
   const auto id = static_cast<CodeId>(codes_.size());
   codes_.push_back(code);

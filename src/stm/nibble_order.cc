@@ -67,6 +67,7 @@ OrderSearch::~OrderSearch() = default;
 
 bool OrderSearch::look(const frames::StreamBlock& block) {
   struct Visitor {
+    static consteval protocol::VisitorTakes takes() { return {}; }
     const Parser& parser;
     bool on_packet(const Packet& /*packet*/) const { return !parser.order_is_settled(); }
   };

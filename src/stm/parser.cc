@@ -21,7 +21,7 @@ Parser::Parser(const Config& config, const Quirks& quirks)
       quirks_(quirks),
       wanted_order_(config.order) {
   begin_order();
-  carry_.reserve(2 * kReadAhead);
+  carry_.bytes.reserve(2 * kReadAhead);
   shown_.reserve(2 * kReadAhead);
 }
 
@@ -47,12 +47,11 @@ void Parser::apply_verdict(Packet& packet) {
   const auto turned = [](unsigned value, unsigned nibbles) {
     return static_cast<std::uint16_t>(field_value(value, nibbles, false));
   };
-  master_ = turned(master_, wide_master_ ? 4 : 2);
-  channel_c16_ = turned(channel_c16_, 4);
+  master_ = turned(master_, sent_.wide_master ? 4 : 2);
+  sent_.c16 = turned(sent_.c16, 4);
   const unsigned low = channel_ & 0xFFU;
-  channel_ = channel_c16_;
-  if (channel_has_c8_)
-    channel_ = static_cast<std::uint16_t>((channel_c16_ & 0xFF00) | turned(low, 2));
+  channel_ = sent_.c16;
+  if (sent_.has_c8) channel_ = static_cast<std::uint16_t>((sent_.c16 & 0xFF00) | turned(low, 2));
   timestamp_ = evidence_.time(least_first_);
   packet.master = master_;
   packet.channel = channel_;
@@ -74,19 +73,15 @@ void Parser::reset() {
   synced_ = false;
   encoding_ = TimestampEncoding::kUnknown;
   last_type_ = PacketType::kNotSync;
-  master_ = channel_ = channel_c16_ = 0;
-  wide_master_ = channel_has_c8_ = false;
+  master_ = channel_ = 0;
+  sent_ = {};
   timestamp_ = 0;
   evidence_ = {};
   begin_order();
-  carry_.clear();
-  carried_ = false;
-  history_size_ = 0;
-  held_size_ = 0;
-  held_upper_ = false;
-  async_due_ = false;
+  carry_.reset();
+  history_.size = 0;
+  search_.reset();
   remembered_ = false;
-  fs_ = 0;
   block_fs_ = 0;
 }
 
@@ -94,36 +89,37 @@ void Parser::jump() {
   leave_block();
   at_ = 0;
   synced_ = false;
-  carry_.clear();
-  carried_ = false;
-  history_size_ = 0;
+  carry_.reset();
+  history_.size = 0;
+  search_.reset();
   remembered_ = false;
-  held_size_ = 0;
-  held_upper_ = false;
-  async_due_ = false;
-  fs_ = 0;
+}
+
+void ParserState::Search::reset() {
+  size = due = 0;
+  upper = async_due = false;
+  fs = 0;
+}
+
+void ParserState::Search::clear_rest() {
+  const auto rest = static_cast<std::ptrdiff_t>(size);
+  std::fill(held.begin() + rest, held.end(), std::uint8_t{0});
+  std::fill(indexes.begin() + rest, indexes.end(), TraceIndex{0});
+  if (size == 0) upper = false;
+  if (!async_due) due = 0;
 }
 
 // The state without leftovers that no longer have a meaning.
 ParserState Parser::settled_state() const {
   ParserState state = *this;
-  if (!carried_) {
-    state.carry_.clear();
-    state.carry_index_ = 0;
-    state.carry_upper_ = false;
-  }
-  std::fill(state.history_.begin() + static_cast<std::ptrdiff_t>(history_size_),
-            state.history_.end(), std::uint8_t{0});
+  if (!carry_.active) state.carry_ = {};
+  std::fill(state.history_.bytes.begin() + static_cast<std::ptrdiff_t>(history_.size),
+            state.history_.bytes.end(), std::uint8_t{0});
   if (synced_) {
-    state.held_size_ = 0;
-    state.fs_ = 0;
+    state.search_.size = 0;
+    state.search_.fs = 0;
   }
-  if (state.held_size_ == 0) state.held_upper_ = false;
-  std::fill(state.held_.begin() + static_cast<std::ptrdiff_t>(state.held_size_), state.held_.end(),
-            std::uint8_t{0});
-  std::fill(state.held_index_.begin() + static_cast<std::ptrdiff_t>(state.held_size_),
-            state.held_index_.end(), TraceIndex{0});
-  if (!async_due_) state.due_ = 0;
+  state.search_.clear_rest();
   return state;
 }
 
@@ -134,13 +130,13 @@ std::size_t Parser::withdraw() {
   if ((at_ & 1) != 0) {
     const TraceIndex index = index_at(at_);
     size_ = used;
-    if (synced_ || async_due_) {
+    if (synced_ || search_.async_due) {
       carry_from(at_, index);
     } else if (!quirks_.unsynced_by_block) {
       search_byte();
     }
   }
-  if (synced_ && !carried_ && !remembered_) remember(data_, used);
+  if (synced_ && !carry_.active && !remembered_) remember(data_, used);
   size_ = used;
   at_ = 2 * used;
   return used;
@@ -149,13 +145,14 @@ std::size_t Parser::withdraw() {
 bool Parser::next(Packet& packet) {
   if (!synced_) [[unlikely]]
     return quirks_.unsynced_by_block ? next_unsynced_block(packet) : next_unsynced(packet);
-  if (carried_) [[unlikely]]
+  if (carry_.active) [[unlikely]]
     return next_carried(packet);
   return next_in_block(packet);
 }
 
 std::size_t Parser::next(std::span<Packet> out) {
   struct Store {
+    static consteval protocol::VisitorTakes takes() { return {.own_packet = true}; }
     Packet* at;
     Packet* end;
     [[nodiscard]] Packet& place() const { return *at; }
@@ -215,58 +212,58 @@ void Parser::search_after(const std::uint8_t* bytes, std::size_t at, Packet& pac
     return;
   }
   if (quirks_.no_search_after_bad_packet) return;
-  fs_ = fs_before(bytes, end);
+  search_.fs = fs_before(bytes, end);
   synced_ = false;
 }
 
 void Parser::carry_from(std::size_t at, TraceIndex index) {
   const std::size_t byte = at / 2;
   remember(data_, byte);
-  carry_.assign(data_ + byte, data_ + size_);
-  carry_index_ = index;
-  carry_upper_ = (at & 1) != 0;
-  carried_ = true;
+  carry_.bytes.assign(data_ + byte, data_ + size_);
+  carry_.index = index;
+  carry_.upper = (at & 1) != 0;
+  carry_.active = true;
   at_ = 2 * size_;
 }
 
 bool Parser::next_carried(Packet& packet) {
-  packet.index = carry_index_;
+  packet.index = carry_.index;
   std::size_t position = at_ / 2;
   const Completed whole =
-      complete(carry_, position, [&] { return read_carried(packet); }, kReadAhead);
+      complete(carry_.bytes, position, [&] { return read_carried(packet); }, kReadAhead);
   at_ = 2 * position;
   if (!whole) return false;
-  carried_ = false;
-  const std::size_t at = carry_upper_ ? 1 : 0;
-  took(carry_.data(), at, packet);
+  carry_.active = false;
+  const std::size_t at = carry_.upper ? 1 : 0;
+  took(carry_.bytes.data(), at, packet);
   // A single nibble that withdraw() left may be a packet, which then ends before the block.
   const std::size_t end = at + packet.nibbles;
   at_ += end > 2 * whole.before ? end - 2 * whole.before : 0;
-  remember(carry_.data(), whole.before);
+  remember(carry_.bytes.data(), whole.before);
   remembered_ = false;
   return true;
 }
 
 unsigned Parser::read_carried(Packet& packet) {
-  const std::size_t size = carry_.size();
-  carry_.resize(size + kReadAhead);
-  const unsigned nibbles = read(carry_.data(), carry_upper_ ? 1 : 0, 2 * size, packet);
-  carry_.resize(size);
+  const std::size_t size = carry_.bytes.size();
+  carry_.bytes.resize(size + kReadAhead);
+  const unsigned nibbles = read(carry_.bytes.data(), carry_.upper ? 1 : 0, 2 * size, packet);
+  carry_.bytes.resize(size);
   return nibbles;
 }
 
-// What is before a position in the block is in the block and, before that, in history_.
+// What is before a position in the block is in the block and, before that, in history_.bytes.
 void Parser::remember(const std::uint8_t* bytes, std::size_t count) {
   remembered_ = true;
   if (count >= kHistory) {
-    std::memcpy(history_.data(), bytes + count - kHistory, kHistory);
-    history_size_ = kHistory;
+    std::memcpy(history_.bytes.data(), bytes + count - kHistory, kHistory);
+    history_.size = kHistory;
     return;
   }
-  const std::size_t keep = std::min(history_size_, kHistory - count);
-  std::memmove(history_.data(), history_.data() + history_size_ - keep, keep);
-  if (count != 0) std::memcpy(history_.data() + keep, bytes, count);
-  history_size_ = keep + count;
+  const std::size_t keep = std::min(history_.size, kHistory - count);
+  std::memmove(history_.bytes.data(), history_.bytes.data() + history_.size - keep, keep);
+  if (count != 0) std::memcpy(history_.bytes.data() + keep, bytes, count);
+  history_.size = keep + count;
 }
 
 unsigned Parser::fs_before(const std::uint8_t* bytes, std::size_t at) const {
@@ -275,9 +272,9 @@ unsigned Parser::fs_before(const std::uint8_t* bytes, std::size_t at) const {
     if (nibble_at(bytes, --at) != 0xF) return count;
     ++count;
   }
-  std::size_t before = 2 * history_size_;
+  std::size_t before = 2 * history_.size;
   while (count < kAsyncFs && before != 0) {
-    if (nibble_at(history_.data(), --before) != 0xF) return count;
+    if (nibble_at(history_.bytes.data(), --before) != 0xF) return count;
     ++count;
   }
   return count;
@@ -286,31 +283,31 @@ unsigned Parser::fs_before(const std::uint8_t* bytes, std::size_t at) const {
 bool Parser::finish(Packet& packet) {
   remembered_ = true;  // Nothing follows, and the block may be gone.
   if (!synced_) {
-    if (quirks_.unsynced_by_block || held_size_ == 0) return false;
-    if (async_due_) {
+    if (quirks_.unsynced_by_block || search_.size == 0) return false;
+    if (search_.async_due) {
       give_found_async(packet);
       return true;
     }
-    give_held(packet, PacketType::kNotSync, 2 * held_size_ - (held_upper_ ? 1 : 0));
-    fs_ = 0;
+    give_held(packet, PacketType::kNotSync, 2 * search_.size - (search_.upper ? 1 : 0));
+    search_.fs = 0;
     return true;
   }
-  if (!carried_) return false;
-  carried_ = false;
-  const std::size_t size = carry_.size();
-  const std::size_t at = carry_upper_ ? 1 : 0;
-  carry_.resize(size + kReadAhead);
-  packet.index = carry_index_;
+  if (!carry_.active) return false;
+  carry_.active = false;
+  const std::size_t size = carry_.bytes.size();
+  const std::size_t at = carry_.upper ? 1 : 0;
+  carry_.bytes.resize(size + kReadAhead);
+  packet.index = carry_.index;
   // A single nibble that withdraw() left may be a packet of its own.
-  if (read(carry_.data(), at, 2 * size, packet) == kIncomplete)
+  if (read(carry_.bytes.data(), at, 2 * size, packet) == kIncomplete)
     give_incomplete(at, static_cast<unsigned>(2 * size - at), packet);
-  carry_.resize(size);
-  took(carry_.data(), at, packet);
+  carry_.bytes.resize(size);
+  took(carry_.bytes.data(), at, packet);
   return true;
 }
 
 void Parser::give_incomplete(std::size_t at, unsigned nibbles, Packet& packet) const {
-  const std::uint64_t head = load_nibbles(carry_.data(), at);
+  const std::uint64_t head = load_nibbles(carry_.bytes.data(), at);
   const Header* row = nullptr;
   if ((head & 0xFF) == 0x0F) {
     if (nibbles > 2) row = &headers_->third[head >> 8 & 0xF];
@@ -428,24 +425,24 @@ unsigned Parser::read_whole(const Header& header, const std::uint8_t* bytes, std
       break;
     case Layout::kMaster:
       packet.master = master_ = static_cast<std::uint16_t>(packet.payload);
-      wide_master_ = header.payload == 4;
-      packet.channel = channel_ = channel_c16_ = 0;
-      channel_has_c8_ = false;
+      sent_.wide_master = header.payload == 4;
+      packet.channel = channel_ = sent_.c16 = 0;
+      sent_.has_c8 = false;
       return nibbles;
     case Layout::kChannel8:
       packet.channel = channel_ = static_cast<std::uint16_t>((channel_ & 0xFF00) | packet.payload);
-      channel_has_c8_ = true;
+      sent_.has_c8 = true;
       return nibbles;
     case Layout::kChannel16:
-      packet.channel = channel_ = channel_c16_ = static_cast<std::uint16_t>(packet.payload);
-      channel_has_c8_ = false;
+      packet.channel = channel_ = sent_.c16 = static_cast<std::uint16_t>(packet.payload);
+      sent_.has_c8 = false;
       return nibbles;
     case Layout::kGlobalError:
       packet.master = master_ = 0;
       [[fallthrough]];
     case Layout::kMasterError:
-      packet.channel = channel_ = channel_c16_ = 0;
-      channel_has_c8_ = false;
+      packet.channel = channel_ = sent_.c16 = 0;
+      sent_.has_c8 = false;
       return nibbles;
     case Layout::kVersion:
       return read_version(bytes, at, end, packet);
@@ -513,8 +510,8 @@ unsigned Parser::read_version(const std::uint8_t* bytes, std::size_t at, std::si
     order_stated_ = true;
   }
   packet.master = master_ = 0;
-  packet.channel = channel_ = channel_c16_ = 0;
-  channel_has_c8_ = false;
+  packet.channel = channel_ = sent_.c16 = 0;
+  sent_.has_c8 = false;
   return packet.nibbles;
 }
 

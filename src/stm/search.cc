@@ -8,10 +8,10 @@ namespace waymark::stm {
 // -- Native: NOTSYNC packets of a fixed size, then an ASYNC with its own 22 nibbles. --------------
 
 bool Parser::next_unsynced(Packet& packet) {
-  while (!async_due_) {
+  while (!search_.async_due) {
     if (at_ >= 2 * size_) return false;
-    if (held_size_ == held_.size()) {
-      give_held(packet, PacketType::kNotSync, 2 * kUnsyncedChunk - (held_upper_ ? 1 : 0));
+    if (search_.size == search_.held.size()) {
+      give_held(packet, PacketType::kNotSync, 2 * kUnsyncedChunk - (search_.upper ? 1 : 0));
       return true;
     }
     search_byte();
@@ -24,64 +24,65 @@ bool Parser::next_unsynced(Packet& packet) {
 void Parser::search_byte() {
   const std::size_t byte = at_ / 2;
   unsigned phase = at_ & 1;
-  if (held_size_ == 0) held_upper_ = phase != 0;
-  held_index_[held_size_] = index_at(2 * byte);
-  held_[held_size_++] = data_[byte];
+  if (search_.size == 0) search_.upper = phase != 0;
+  search_.indexes[search_.size] = index_at(2 * byte);
+  search_.held[search_.size++] = data_[byte];
   for (; phase < 2; ++phase) {
     ++at_;
     const unsigned nibble = data_[byte] >> 4 * phase & 0xFU;
     if (nibble == 0xF) {
-      ++fs_;
+      ++search_.fs;
       continue;
     }
-    if (nibble == 0 && fs_ >= kAsyncFs) {
-      async_due_ = true;
-      due_ = 2 * held_size_ - (held_upper_ ? 1 : 0) - (1 - phase);
+    if (nibble == 0 && search_.fs >= kAsyncFs) {
+      search_.async_due = true;
+      search_.due = 2 * search_.size - (search_.upper ? 1 : 0) - (1 - phase);
       return;
     }
-    fs_ = 0;
+    search_.fs = 0;
   }
 }
 
 void Parser::give_found_async(Packet& packet) {
-  if (due_ > kAsyncNibbles) {
-    const std::size_t before = due_ - kAsyncNibbles;
-    due_ = kAsyncNibbles;
+  if (search_.due > kAsyncNibbles) {
+    const std::size_t before = search_.due - kAsyncNibbles;
+    search_.due = kAsyncNibbles;
     give_held(packet, PacketType::kNotSync, before);
     return;
   }
-  const bool in_packet = due_ < kAsyncNibbles;
-  give_held(packet, PacketType::kAsync, due_);
+  const bool in_packet = search_.due < kAsyncNibbles;
+  give_held(packet, PacketType::kAsync, search_.due);
   if (in_packet) packet.defect = Defect::kAsyncInPacket;
-  held_size_ = 0;
-  async_due_ = false;
-  fs_ = 0;
+  search_.size = 0;
+  search_.async_due = false;
+  search_.fs = 0;
   synced_ = true;
   // Nothing before the ASYNC can belong to the next one.
-  history_size_ = 0;
+  history_.size = 0;
 }
 
 /// The oldest held nibbles become a packet; those after them stay.
 void Parser::give_held(Packet& packet, PacketType type, std::size_t nibbles) {
-  const std::size_t start = held_upper_ ? 1 : 0;
+  const std::size_t start = search_.upper ? 1 : 0;
   begin(packet, type, static_cast<unsigned>(nibbles));
-  packet.upper = held_upper_;
-  packet.index = held_index_[0] + (quirks_.index_of_next_byte ? start : 0);
+  packet.upper = search_.upper;
+  packet.index = search_.indexes[0] + (quirks_.index_of_next_byte ? start : 0);
   const auto end = static_cast<std::ptrdiff_t>(packet.length());
-  given_.assign(held_.begin(), held_.begin() + end);
+  given_.assign(search_.held.begin(), search_.held.begin() + end);
   raw_ = given_.data();
   raw_size_ = given_.size();
-  raw_upper_ = held_upper_;
+  raw_upper_ = search_.upper;
   last_type_ = type;
   if (type == PacketType::kNotSync) statistics_.unsynced_bytes += raw_size_;
 
   const std::size_t drop = (start + nibbles) / 2;
-  std::copy(held_.begin() + static_cast<std::ptrdiff_t>(drop),
-            held_.begin() + static_cast<std::ptrdiff_t>(held_size_), held_.begin());
-  std::copy(held_index_.begin() + static_cast<std::ptrdiff_t>(drop),
-            held_index_.begin() + static_cast<std::ptrdiff_t>(held_size_), held_index_.begin());
-  held_size_ -= drop;
-  held_upper_ = ((start + nibbles) & 1) != 0;
+  std::copy(search_.held.begin() + static_cast<std::ptrdiff_t>(drop),
+            search_.held.begin() + static_cast<std::ptrdiff_t>(search_.size), search_.held.begin());
+  std::copy(search_.indexes.begin() + static_cast<std::ptrdiff_t>(drop),
+            search_.indexes.begin() + static_cast<std::ptrdiff_t>(search_.size),
+            search_.indexes.begin());
+  search_.size -= drop;
+  search_.upper = ((start + nibbles) & 1) != 0;
 }
 
 // -- As in the reference: Quirks::unsynced_by_block. ----------------------------------------------
@@ -97,7 +98,7 @@ std::size_t Parser::segment_end(std::size_t position) const {
 bool Parser::next_unsynced_block(Packet& packet) {
   // An ASYNC that ends a block after other bytes waits for the next block.
   if (at_ >= 2 * size_) return false;
-  if (async_due_) {
+  if (search_.async_due) {
     give_made_up_async(packet);
     return true;
   }
@@ -105,7 +106,7 @@ bool Parser::next_unsynced_block(Packet& packet) {
   packet.index = index_at(at_);
   const std::size_t end = 2 * segment_end(first);
   std::uint8_t read = block_fs_;
-  while (at_ < end && !async_due_) {
+  while (at_ < end && !search_.async_due) {
     const unsigned nibble = data_[at_ / 2] >> 4 * (at_ & 1) & 0xFU;
     ++at_;
     ++read;
@@ -114,14 +115,14 @@ bool Parser::next_unsynced_block(Packet& packet) {
       if (block_fs_ == 0) run_of_fs_index_ = packet.index + (read == 0 ? 0U : (read - 1U) / 2);
       ++block_fs_;
     } else if (nibble == 0 && block_fs_ >= kAsyncFs) {
-      async_due_ = true;
+      search_.async_due = true;
     } else {
       block_fs_ = 0;
     }
   }
-  const unsigned kept = async_due_ ? kAsyncNibbles : block_fs_;
-  if (async_due_ && read > kept && (at_ & 1) != 0) made_up_prefix_ = data_[at_ / 2] & 0xF0;
-  if (async_due_ && read <= kept) {
+  const unsigned kept = search_.async_due ? kAsyncNibbles : block_fs_;
+  if (search_.async_due && read > kept && (at_ & 1) != 0) made_up_prefix_ = data_[at_ / 2] & 0xF0;
+  if (search_.async_due && read <= kept) {
     give_made_up_async(packet);
     return true;
   }
@@ -155,7 +156,7 @@ void Parser::give_made_up_async(Packet& packet) {
   raw_size_ = given_.size();
   raw_upper_ = false;
   last_type_ = PacketType::kAsync;
-  async_due_ = false;
+  search_.async_due = false;
   block_fs_ = 0;
   synced_ = true;
 }

@@ -25,7 +25,7 @@ struct Parts {
       .runs_rows = false,
       .puts = true,
       .leaves_spans = false,
-      .marks_frames = false,
+      .marks_parts = true,
       .jumps = true,
       .takes_place = false,
       .refreshes = false,
@@ -108,6 +108,9 @@ struct Parts {
       }
     }
   };
+  static std::size_t length_from_index(const Packet& packet, const Parser& parser) {
+    return parser.length_from_index(packet);
+  }
   static bool is_monitor_only(const Packet& /*packet*/) { return false; }
   static void write_packet(TextBuffer& out, const Packet& packet, const Config& /*config*/,
                            const SourceOptions& /*options*/) {

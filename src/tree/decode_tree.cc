@@ -19,7 +19,7 @@ Result<void> DecodeTree::add(std::unique_ptr<Source> source) {
                 formatted() ? fmt::format("Two sources claim the trace ID 0x{:02x}.", id)
                             : std::string("An unformatted capture holds one source only."),
                 kNoIndex, id);
-  source->set_observer(observer_, id);
+  source->set_observer(watchers_.observer, id);
   sources_[id] = std::move(source);
   return {};
 }
@@ -47,16 +47,16 @@ void DecodeTree::set_filter(std::span<const TraceId> ids) {
 }
 
 void DecodeTree::set_observer(Observer* observer) {
-  observer_ = observer;
-  shows_ = raw_ != nullptr || raw_packed_ || (observer != nullptr && observer->wants_packets());
+  watchers_.observer = observer;
+  shows_ = watchers_.in_order();
   for (TraceId id = 0; id < kTraceIdCount; ++id)
     if (sources_[id] != nullptr) sources_[id]->set_observer(observer, id);
 }
 
 void DecodeTree::set_raw_monitor(frames::RawMonitor* monitor, bool packed, bool unpacked) {
-  raw_ = unpacked ? monitor : nullptr;
-  raw_packed_ = packed && monitor != nullptr;
-  shows_ = raw_ != nullptr || raw_packed_ || (observer_ != nullptr && observer_->wants_packets());
+  watchers_.unpacked = unpacked ? monitor : nullptr;
+  watchers_.packed = packed && monitor != nullptr;
+  shows_ = watchers_.in_order();
   if (demux_) demux_->set_monitor(monitor, packed);
 }
 
@@ -67,26 +67,19 @@ Source* DecodeTree::listener(TraceId id) const {
 
 Result<void> DecodeTree::feed(TraceIndex index, Bytes block) {
   if (demux_) return demux_->feed(index, block);
-  raw_run_ = {.position = 0, .index = index};
+  run_ = {.position = 0, .index = index};
   if (sources_[0] != nullptr) {
-    current_ = sources_[0].get();
-    current_->feed({block, {&raw_run_, 1}});
+    progress_.current = sources_[0].get();
+    progress_.current->feed({block, {&run_, 1}});
   }
   return {};
 }
 
-void DecodeTree::finish() {
-  phase_ = Phase::kFinishing;
-  next_finishing_ = 0;
-  current_ = nullptr;
-}
+void DecodeTree::finish() { progress_ = {.phase = Phase::kFinishing}; }
 
 void DecodeTree::reset() {
   failed_ = false;
-  phase_ = Phase::kInput;
-  current_ = nullptr;
-  segment_ = segment_count_ = 0;
-  stepped_ = false;
+  progress_ = {};
   if (demux_) demux_->reset();
   reset_sources();
 }
@@ -101,18 +94,18 @@ void DecodeTree::reset_sources() {
 std::size_t DecodeTree::next(std::span<Element> out) {
   std::size_t count = 0;
   while (!failed_ && count < out.size()) {
-    if (current_ != nullptr) {
-      const std::size_t given = current_->next(out.subspan(count));
+    if (progress_.current != nullptr) {
+      const std::size_t given = progress_.current->next(out.subspan(count));
       count += given;
       // If the source stopped early, so must we; it gives 0 when it is done.
       if (given != 0 && count < out.size()) return count;
       if (given != 0) continue;
-      if (phase_ == Phase::kInput && current_->failed()) {
+      if (progress_.phase == Phase::kInput && progress_.current->failed()) {
         failed_ = true;
         break;
       }
-      if (phase_ == Phase::kInput && !formatted()) break;
-      current_ = nullptr;
+      if (progress_.phase == Phase::kInput && !formatted()) break;
+      progress_.current = nullptr;
     }
     // Raw frames and the packets of the next segment come after what was given.
     if (shows_ && count != 0) break;
@@ -122,18 +115,19 @@ std::size_t DecodeTree::next(std::span<Element> out) {
 }
 
 void DecodeTree::report(const Diagnostic& record) {
-  if (observer_ != nullptr) observer_->on_diagnostic(record);
+  if (watchers_.observer != nullptr) watchers_.observer->on_diagnostic(record);
 }
 
 // Gives the next segment of the current frame for which there is a source.  False: none.
 bool DecodeTree::take_segment(frames::Demux& demux) {
-  while (segment_ < segment_count_) {
-    const frames::Segment& segment = demux.frame().segments[segment_++];
+  while (progress_.segment < progress_.segment_count) {
+    const frames::Segment& segment = demux.frame().segments[progress_.segment++];
     Source* source = listener(segment.id);
     const bool shown =
         segment.id == kNoTraceId || (segment.id < kTraceIdCount && enabled_[segment.id]);
-    if (raw_ != nullptr && shown)
-      raw_->on_raw_frame(frames::RawKind::kIdData, segment.index, segment.id, segment.bytes());
+    if (watchers_.unpacked != nullptr && shown)
+      watchers_.unpacked->on_raw_frame(frames::RawKind::kIdData, segment.index, segment.id,
+                                       segment.bytes());
     demux.statistics().count(segment.id, segment.size, source != nullptr);
     if (source == nullptr) continue;
     if (segment.size == 0) {
@@ -151,11 +145,12 @@ bool DecodeTree::take_segment(frames::Demux& demux) {
     const std::size_t passed = passed_of(segment);
     if (passed == segment.size) continue;
     first_[segment.id] = 0;
-    raw_run_ = {.position = 0, .index = segment.index + passed};
-    const Bytes memory =
-        quirks_.memory_after_segments ? memory_.from(segment_ - 1).subspan(passed) : Bytes{};
-    source->feed({segment.bytes().subspan(passed), {&raw_run_, 1}, memory});
-    current_ = source;
+    run_ = {.position = 0, .index = segment.index + passed};
+    const Bytes memory = quirks_.memory_after_segments
+                             ? memory_.from(progress_.segment - 1).subspan(passed)
+                             : Bytes{};
+    source->feed({segment.bytes().subspan(passed), {&run_, 1}, memory});
+    progress_.current = source;
     return true;
   }
   return false;
@@ -171,7 +166,7 @@ std::size_t DecodeTree::passed_of(const frames::Segment& segment) const {
 // Consecutive frames of one source: feeding them at once gives the same as one by one.
 bool DecodeTree::take_plain_frames(frames::Demux& demux) {
   constexpr std::size_t kMost = 1024;  // 16 KiB of capture.
-  if (has_quirks() || raw_ != nullptr) return false;
+  if (has_quirks() || watchers_.unpacked != nullptr) return false;
   const TraceId id = demux.current_id();
   Source* source = listener(id);
   if (source == nullptr || first_[id] != 0) return false;
@@ -180,7 +175,7 @@ bool DecodeTree::take_plain_frames(frames::Demux& demux) {
   if (frames == 0) return false;
   demux.statistics().count(id, plain_.size(), true);
   source->feed(plain_.block());
-  current_ = source;
+  progress_.current = source;
   return true;
 }
 
@@ -191,15 +186,16 @@ bool DecodeTree::next_segment(bool elements_pending) {
   while (true) {
     if (take_segment(*demux_)) return true;
     if (failed_) return false;
-    if (!stepped_ && take_plain_frames(*demux_)) return true;
-    if (!stepped_) step_ = demux_->step();
-    const bool speaks = step_ != frames::Step::kFrame && step_ != frames::Step::kNeedInput;
-    stepped_ = speaks && elements_pending;
-    if (stepped_) return false;
-    switch (step_) {
+    if (!progress_.step_waits && take_plain_frames(*demux_)) return true;
+    if (!progress_.step_waits) progress_.step = demux_->step();
+    const bool speaks =
+        progress_.step != frames::Step::kFrame && progress_.step != frames::Step::kNeedInput;
+    progress_.step_waits = speaks && elements_pending;
+    if (progress_.step_waits) return false;
+    switch (progress_.step) {
       case frames::Step::kFrame:
-        segment_ = 0;
-        segment_count_ = demux_->frame().count;
+        progress_.segment = 0;
+        progress_.segment_count = demux_->frame().count;
         if (quirks_.memory_after_segments) memory_.fill(demux_->frame());
         break;
       case frames::Step::kReset:
@@ -207,8 +203,8 @@ bool DecodeTree::next_segment(bool elements_pending) {
           reset_sources();
           break;
         }
-        phase_ = Phase::kEndingPiece;
-        next_finishing_ = 0;
+        progress_.phase = Phase::kEndingPiece;
+        progress_.next_finishing = 0;
         return true;
       case frames::Step::kSkipped:
         report(demux_->error());
@@ -230,15 +226,15 @@ bool DecodeTree::next_segment(bool elements_pending) {
 }
 
 void DecodeTree::work(const SourceWork& work) {
-  if (phase_ == Phase::kInput && demux_ && !has_quirks()) return split(*demux_, work);
+  if (progress_.phase == Phase::kInput && demux_ && !has_quirks()) return split(*demux_, work);
   while (!failed_) {
-    if (current_ != nullptr) {
-      work(*current_);
-      if (phase_ == Phase::kInput) {
-        failed_ = current_->failed();
+    if (progress_.current != nullptr) {
+      work(*progress_.current);
+      if (progress_.phase == Phase::kInput) {
+        failed_ = progress_.current->failed();
         if (failed_ || !formatted()) return;
       }
-      current_ = nullptr;
+      progress_.current = nullptr;
     }
     if (!next_source(false)) return;
   }
@@ -305,25 +301,25 @@ void DecodeTree::work_all(const SourceWork& work) {
 
 // Gives the next source something to do.  False: nothing is left.
 bool DecodeTree::next_source(bool elements_pending) {
-  if (phase_ == Phase::kInput) return next_segment(elements_pending);
+  if (progress_.phase == Phase::kInput) return next_segment(elements_pending);
   if (next_to_finish()) return true;
-  if (phase_ == Phase::kFinishing) return false;
+  if (progress_.phase == Phase::kFinishing) return false;
   reset_sources();
-  phase_ = Phase::kInput;
+  progress_.phase = Phase::kInput;
   return true;
 }
 
 bool DecodeTree::next_to_finish() {
   const TraceId end = formatted() ? kTraceIdCount : TraceId{1};
-  while (next_finishing_ < end) {
-    Source* source = listener(next_finishing_++);
+  while (progress_.next_finishing < end) {
+    Source* source = listener(progress_.next_finishing++);
     if (source == nullptr) continue;
-    if (phase_ == Phase::kFinishing) {
+    if (progress_.phase == Phase::kFinishing) {
       source->finish();
     } else {
       source->finish_piece();
     }
-    current_ = source;
+    progress_.current = source;
     return true;
   }
   return false;
@@ -391,10 +387,7 @@ void DecodeTree::restore(const DecodeTree& other) {
   for (TraceId id = 0; id < kTraceIdCount; ++id)
     if (sources_[id] != nullptr) sources_[id]->restore(*other.sources_[id]);
   failed_ = other.failed_;
-  phase_ = Phase::kInput;
-  current_ = nullptr;
-  segment_ = segment_count_ = 0;
-  stepped_ = false;
+  progress_ = {};
 }
 
 bool DecodeTree::same_framing(const DecodeTree& other) const {

@@ -7,7 +7,7 @@ import pytest
 from support import shells
 from support.programs import HANG_SECONDS
 
-COMMANDS = ('info', 'decode', 'count', 'packets', 'find', 'index', 'syst', 'collateral', 'assemble',
+COMMANDS = ('info', 'decode', 'count', 'view', 'report', 'packets', 'find', 'index', 'syst', 'collateral', 'assemble',
             'synth', 'etm4', 'help')
 ETM4_COMMANDS = ('caps', 'plan', 'explain', 'simulate', 'apply', 'snapshot')
 ALL = [(), *((name,) for name in COMMANDS), *(('etm4', name) for name in ETM4_COMMANDS)]

@@ -1,4 +1,4 @@
-// Many frames decoded at once: the client sees the same as frame by frame.
+// Many frames or packets decoded at once: the client sees the same as one by one.
 // See frames.md 8.
 #include <algorithm>
 
@@ -69,8 +69,13 @@ ByteVector busy_stream(std::size_t size) {
 
 class FramesAhead : public CApi {
  protected:
-  Seen run(const ByteVector& trace, Client client, bool callback = false) {
-    formatted();
+  /// `piece`: the bytes of each call after the chosen WAIT; 0: all.
+  Seen run(const ByteVector& trace, Client client, bool callback = false, std::size_t piece = 0) {
+    if (framed_) {
+      formatted();
+    } else {
+      single();
+    }
     EXPECT_EQ(add_etmv4(0x10), OCSD_OK);
     EXPECT_EQ(ocsd_dt_set_gen_elem_outfn(tree, &on_element, &client), OCSD_OK);
     if (callback) {
@@ -88,9 +93,10 @@ class FramesAhead : public CApi {
     };
     ocsd_datapath_resp_t answer = OCSD_RESP_CONT;
     for (std::size_t at = 0; at < trace.size() && answer < OCSD_RESP_FATAL_NOT_INIT;) {
-      answer =
-          ocsd_dt_process_data(tree, OCSD_OP_DATA, static_cast<ocsd_trc_index_t>(at),
-                               static_cast<std::uint32_t>(trace.size() - at), &trace[at], &used);
+      const bool in_pieces = piece != 0 && client.seen.elements.size() >= client.second_wait;
+      const std::size_t size = std::min(trace.size() - at, in_pieces ? piece : trace.size());
+      answer = ocsd_dt_process_data(tree, OCSD_OP_DATA, static_cast<ocsd_trc_index_t>(at),
+                                    static_cast<std::uint32_t>(size), &trace[at], &used);
       at += used;
       note(at);
       while (OCSD_DATA_RESP_IS_WAIT(answer)) {
@@ -104,7 +110,7 @@ class FramesAhead : public CApi {
     return std::move(client.seen);
   }
 
-  /// A client that answers WAIT at the beginning gets frame by frame.
+  /// A client that answers WAIT at the beginning gets frame by frame, or packet by packet.
   void expect_equal(const ByteVector& trace, Client client, bool callback = false) {
     Client careful = client;
     careful.first_wait = 1;
@@ -113,9 +119,17 @@ class FramesAhead : public CApi {
     EXPECT_EQ(ahead.elements, one_by_one.elements) << client.second_wait;
     EXPECT_EQ(ahead.steps, one_by_one.steps) << client.second_wait;
   }
+
+  bool framed_ = true;
 };
 
-// The first frames are always delivered one by one.
+/// Without frames, the parts of a block are its bytes.
+class BytesAhead : public FramesAhead {
+ protected:
+  BytesAhead() { framed_ = false; }
+};
+
+// The first frames, or elements, are always delivered one by one.
 constexpr std::size_t kTraceSize = 22000;
 
 TEST_F(FramesAhead, without_a_wait_the_elements_are_the_same) {
@@ -222,6 +236,46 @@ TEST_F(FramesAhead, what_was_read_ahead_is_not_counted_before_it_is_given) {
     }
     expect_counts();
   }
+}
+
+TEST_F(BytesAhead, without_a_wait_the_elements_are_the_same) {
+  const ByteVector trace = busy_stream(kTraceSize);
+  expect_equal(trace, {});
+  expect_equal(trace, {}, true);
+}
+
+TEST_F(BytesAhead, a_wait_counts_the_bytes_up_to_its_packet) {
+  const ByteVector trace = busy_stream(kTraceSize);
+  const std::size_t all = run(trace, {}).elements.size();
+  ASSERT_GT(all, 12000U);
+  for (std::size_t i = 0; i < 150; ++i) expect_equal(trace, {.second_wait = all - 300 + i});
+  for (std::size_t i = 0; i < 40; ++i) expect_equal(trace, {.second_wait = all - 300 - 77 * i});
+  for (std::size_t i = 0; i < 60; ++i)
+    expect_equal(trace, {.second_wait = all - 500 + 5 * i}, true);
+}
+
+TEST_F(BytesAhead, more_waits_may_follow) {
+  const ByteVector trace = busy_stream(kTraceSize);
+  const std::size_t all = run(trace, {}).elements.size();
+  for (const std::size_t every : {1U, 2U, 3U, 50U})
+    for (std::size_t i = 0; i < 12; ++i)
+      expect_equal(trace, {.second_wait = all - 700 + 13 * i, .every = every});
+}
+
+TEST_F(BytesAhead, a_fatal_answer_ends_with_the_packet_of_its_element) {
+  const ByteVector trace = busy_stream(kTraceSize);
+  const std::size_t all = run(trace, {}).elements.size();
+  for (std::size_t i = 0; i < 60; ++i)
+    expect_equal(trace, {.second_wait = all - 400 + 5 * i, .answer = OCSD_RESP_FATAL_SYS_ERR});
+}
+
+TEST_F(BytesAhead, after_a_wait_the_bytes_may_come_in_pieces) {
+  const ByteVector trace = busy_stream(kTraceSize);
+  const std::size_t all = run(trace, {}).elements.size();
+  const std::vector<std::uint64_t> expected = run(trace, {}).elements;
+  for (std::size_t piece = 1; piece < 40; ++piece)
+    EXPECT_EQ(run(trace, {.second_wait = all - 900 + 7 * piece}, false, piece).elements, expected)
+        << piece;
 }
 
 TEST_F(FramesAhead, other_bytes_after_a_wait_are_refused) {

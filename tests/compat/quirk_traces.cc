@@ -1,5 +1,6 @@
 #include "quirk_traces.h"
 
+#include <algorithm>
 #include <string>
 
 #include "capi_fixture.h"
@@ -21,6 +22,12 @@ constexpr std::string_view kEret = "E160006E E160006E";
 
 // 1000 LDM r0, {r1-r7}; 1004 NOP; NOP; NOP; 100a BX lr
 constexpr std::string_view kT32 = "00FEE890 BF00BF00 4770BF00";
+
+// 1000 NOP; LE LR, 1000; NOP
+constexpr std::string_view kLoop = "F00FBF00 BF00C003";
+// 1000 NOP; CLRM {APSR}; NOP; BX lr
+constexpr std::string_view kClrm = "E89FBF00 BF008000 00004770";
+constexpr std::size_t kLongMemory = 12U << 20;
 
 constexpr std::uint32_t kCycles = 0x1000;
 constexpr std::uint32_t kDataValues = 4;
@@ -62,7 +69,8 @@ class Listing {
                                      reinterpret_cast<void*>(&on_packet), this);
     }
     const bool a32 = row_.trace == kEtmV3 || row_.trace == kPtm;
-    const ByteVector code = words(row_.code.empty() && a32 ? kNops : row_.code);
+    ByteVector code = words(row_.code.empty() && a32 ? kNops : row_.code);
+    code.resize(std::max(code.size(), row_.memory));
     if (!code.empty())
       ocsd_dt_add_buffer_mem_acc(tree_, 0x1000, OCSD_MEM_SPACE_ANY, code.data(),
                                  static_cast<std::uint32_t>(code.size()));

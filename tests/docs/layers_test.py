@@ -1,13 +1,7 @@
 """Tests of scripts/check-layers: what it finds and what it lets pass."""
-import os
-import pathlib
-import shutil
-import subprocess
-import sys
-import tempfile
 import unittest
 
-ROOT = pathlib.Path(os.path.abspath(__file__)).parent.parent.parent
+from script_case import ScriptCase
 
 TABLE = """# Architecture
 
@@ -36,19 +30,9 @@ FILES = {
 }
 
 
-class Layers(unittest.TestCase):
-    def check(self, changes, *expected):
-        """The findings with these files changed."""
-        with tempfile.TemporaryDirectory() as made:
-            folder = pathlib.Path(made)
-            for name, text in {**FILES, **changes}.items():
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                (folder / name).write_text(text)
-            (folder / 'scripts').mkdir()
-            shutil.copy(ROOT / 'scripts/check-layers', folder / 'scripts')
-            done = subprocess.run([sys.executable, folder / 'scripts/check-layers'], capture_output=True, text=True)
-        self.assertEqual(done.stdout.splitlines(), list(expected), done.stderr)
-        self.assertEqual(done.returncode, 1 if expected else 0)
+class Layers(ScriptCase):
+    script = 'check-layers'
+    files = FILES
 
     def test_a_clean_tree(self):
         self.check({})

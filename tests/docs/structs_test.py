@@ -1,13 +1,8 @@
 """Tests of scripts/check-structs: what it finds and what it lets pass."""
-import os
-import pathlib
 import shutil
-import subprocess
-import sys
-import tempfile
 import unittest
 
-ROOT = pathlib.Path(os.path.abspath(__file__)).parent.parent.parent
+from script_case import ScriptCase
 
 TABLE = """# Architecture
 
@@ -39,19 +34,9 @@ FILES = {
 
 
 @unittest.skipUnless(shutil.which('ctags-universal') or shutil.which('ctags'), 'ctags is not installed')
-class Structs(unittest.TestCase):
-    def check(self, changes, *expected):
-        """The findings with these files changed."""
-        with tempfile.TemporaryDirectory() as made:
-            folder = pathlib.Path(made)
-            for name, text in {**FILES, **changes}.items():
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                (folder / name).write_text(text)
-            (folder / 'scripts').mkdir()
-            shutil.copy(ROOT / 'scripts/check-structs', folder / 'scripts')
-            done = subprocess.run([sys.executable, folder / 'scripts/check-structs'], capture_output=True, text=True)
-        self.assertEqual(done.stdout.splitlines(), list(expected), done.stderr)
-        self.assertEqual(done.returncode, 1 if expected else 0)
+class Structs(ScriptCase):
+    script = 'check-structs'
+    files = FILES
 
     def test_a_clean_tree(self):
         self.check({})

@@ -70,6 +70,8 @@ INSTANTIATE_TYPED_TEST_SUITE_P(StraightEtmv4, CodeProperties, support::Shares<St
 
 /// A short form of every packet, whether it comes alone or in a row of atoms.
 struct Digest {
+  static consteval protocol::VisitorTakes takes() { return {}; }
+
   std::vector<std::pair<PacketType, std::uint64_t>> packets;
 
   bool on_atoms(TraceIndex /*index*/, const AtomPacket& atoms) {
@@ -89,8 +91,11 @@ struct Digest {
 };
 
 struct RowDigest : Digest {
-  void on_atom_row(Bytes headers) {
+  static consteval protocol::VisitorTakes takes() { return {.atom_rows = true}; }
+
+  bool on_atom_row(Bytes headers) {
     for (const std::uint8_t header : headers) on_atoms(0, atom_packet(header));
+    return true;
   }
 };
 

@@ -20,7 +20,7 @@ inline constexpr Options kAll{.arch = Arch::kAA64,
                               .dsb_dmb_waypoints = true,
                               .wfi_wfe_waypoints = true,
                               .track_it_block = true,
-                              .reference_deviations = true};
+                              .quirks = Quirks::reference()};
 
 inline Instruction classify_one(Isa isa, std::uint32_t opcode, const Options& options = kAll,
                                 std::uint64_t address = kPc) {

@@ -70,7 +70,7 @@ TEST(Classify, agrees_with_a_plain_reading_of_the_sheet) {
       const std::uint64_t noise = random();
       Options options = options_from(static_cast<std::uint32_t>(noise));
       options.a64_opcode_check = false;
-      options.reference_deviations = true;
+      options.quirks = Quirks::reference();
       const std::uint64_t pc = (noise >> 8) & ~std::uint64_t{isa == Isa::kT32 ? 1U : 3U};
       const auto it = static_cast<std::uint8_t>(isa == Isa::kT32 ? (noise >> 7 & 7) % 5 : 0);
 
@@ -129,7 +129,7 @@ TEST(Classify, refuses_instruction_sets_that_it_does_not_know) {
 
 TEST(Classify, follows_the_architecture_where_the_reference_departs) {
   Options native = kAll;
-  native.reference_deviations = false;
+  native.quirks = {};
   const auto classified = [&](Isa isa, std::uint32_t word) {
     return classify_one(isa, word, native);
   };
@@ -144,9 +144,34 @@ TEST(Classify, follows_the_architecture_where_the_reference_departs) {
   EXPECT_EQ(classified(Isa::kT32, t32_word(0xe89f8000)).type, kOther);  // CLRM {APSR}
 }
 
+TEST(Classify, each_quirk_changes_only_its_own_instructions) {
+  constexpr std::uint32_t kCompare = 0x74010040;
+  constexpr std::uint32_t kEret = 0xe160006e;
+  const std::uint32_t loop = t32_word(0xf00fc003);
+  const std::uint32_t clrm = t32_word(0xe89f8000);
+  const auto classified = [&](Isa isa, std::uint32_t word, const Quirks& quirks) {
+    Options options = kAll;
+    options.quirks = quirks;
+    return classify_one(isa, word, options);
+  };
+  for (bool Quirks::* const flag :
+       {&Quirks::a32_eret_is_not_a_branch, &Quirks::newer_branches_unconditional,
+        &Quirks::clrm_is_a_branch}) {
+    Quirks one;
+    one.*flag = true;
+    const bool eret = !one.a32_eret_is_not_a_branch;
+    const bool conditional = !one.newer_branches_unconditional;
+    EXPECT_EQ(classified(Isa::kA32, kEret, one).type, eret ? kIndirectBranch : kOther);
+    EXPECT_EQ(classified(Isa::kA64, kCompare, one).conditional, conditional);
+    EXPECT_EQ(classified(Isa::kT32, loop, one).conditional, conditional);
+    EXPECT_EQ(classified(Isa::kT32, clrm, one).type,
+              one.clrm_is_a_branch ? kIndirectBranch : kOther);
+  }
+}
+
 TEST(Classify, an_older_reference_knows_fewer_branches) {
   Options older = kAll;
-  older.newer_branches_unknown = true;
+  older.quirks.newer_branches_unknown = true;
   // RETAASPPC, RETABSPPC, RETAASPPCR, TEXIT, CB, CBB, CBH, CB with an immediate.
   for (const std::uint32_t word : {0x5500003fU, 0x5520001fU, 0xd65f0be2U, 0xd6ff03e0U, 0x74010040U,
                                    0x74008041U, 0x7400c041U, 0xf4e21fe1U, 0x75010041U}) {

@@ -44,8 +44,8 @@ class Decoder {
   Element* run(TraceIndex index, const Atoms& atoms, Element* out, Element* end);
   [[nodiscard]] bool running() const;
   Element* resume(Element* out, Element* end);
-  [[nodiscard]] bool can_settle() const;
-  void settle(TraceIndex index);
+  [[nodiscard]] bool can_settle_into(std::size_t space) const;
+  Element* settle_and_run(TraceIndex index, const Atoms& atoms, Element* out, Element* end);
   std::size_t run_row(const frames::Run* run, const frames::Run* runs_end, const std::uint8_t* data,
                       std::size_t position, std::size_t size, Element*& out, Element* end);
   void leave_span();
@@ -73,7 +73,7 @@ constexpr Capabilities kEverything{
     .runs_rows = true,
     .puts = true,
     .leaves_spans = true,
-    .marks_frames = true,
+    .marks_parts = true,
     .jumps = true,
     .takes_place = true,
     .refreshes = true,
@@ -115,6 +115,7 @@ struct Parts {
     template <class Emit>
     void operator()(const Packet& packet, Emit&& emit);
   };
+  static std::size_t length_from_index(const Packet& packet, const Parser& parser);
   static bool is_monitor_only(const Packet& packet);
   static void write_packet(TextBuffer& out, const Packet& packet, const Config& config,
                            const SourceOptions& options);
@@ -151,7 +152,7 @@ struct StatesNothing : Parts<> {
       .runs_rows = false,
       .puts = false,
       .leaves_spans = false,
-      .marks_frames = false,
+      .marks_parts = false,
       .jumps = false,
       .takes_place = false,
       .refreshes = false,
@@ -195,7 +196,7 @@ static_assert(!RunsAtoms<Parts<Parser, NoStraight>>);
 static_assert(!RunsAtoms<Parts<Parser, NoRunning>>);
 
 struct NoSettle : Decoder {
-  [[nodiscard]] bool can_settle() const = delete;
+  [[nodiscard]] bool can_settle_into(std::size_t space) const = delete;
   [[nodiscard]] bool may_settle() const;
 };
 static_assert(!SettlesAtoms<Parts<Parser, NoSettle>>);
@@ -217,11 +218,10 @@ struct NoLeaveSpan : Decoder {
 };
 static_assert(!LeavesSpans<Parts<Parser, NoLeaveSpan>>);
 
-struct PacketWithSize {
-  TraceIndex index = 0;
-  std::uint16_t size = 0;
+struct LengthOfPacketOnly : Parts<> {
+  static std::size_t length_from_index(const Packet& packet);
 };
-static_assert(!MarksFrames<Parts<Parser, Decoder, PacketWithSize>>);
+static_assert(!MarksParts<LengthOfPacketOnly>, "the signature is wrong");
 
 struct NoJump : Parser {
   void jump() = delete;
@@ -284,10 +284,10 @@ constexpr bool kNoProtocols = (!PacketProtocol<Broken> && ...);
 static_assert(
     kNoProtocols<Parts<Parser, NoCountsStraight>, Parts<Parser, NoRun>, Parts<Parser, NoStraight>,
                  Parts<Parser, NoRunning>, Parts<Parser, NoSettle>, Parts<Parser, ShortRow>,
-                 Parts<Parser, PutsNumber>, Parts<Parser, NoLeaveSpan>,
-                 Parts<Parser, Decoder, PacketWithSize>, Parts<NoJump>, Parts<Parser, NoRestore>,
-                 Parts<Parser, NoSameState>, Parts<Parser, NoTakePlace>, Parts<Parser, NoRefresh>,
-                 Parts<Parser, NoRemember>, Parts<NoMonitor>, NoTells, NoPasses>);
+                 Parts<Parser, PutsNumber>, Parts<Parser, NoLeaveSpan>, LengthOfPacketOnly,
+                 Parts<NoJump>, Parts<Parser, NoRestore>, Parts<Parser, NoSameState>,
+                 Parts<Parser, NoTakePlace>, Parts<Parser, NoRefresh>, Parts<Parser, NoRemember>,
+                 Parts<NoMonitor>, NoTells, NoPasses>);
 
 // -- What every protocol has. ---------------------------------------------------------------------
 

@@ -22,7 +22,6 @@
 #include "option_values.h"
 #include "run.h"
 #include "selection.h"
-#include "source_files.h"
 #include "symbol_options.h"
 #include "terminal.h"
 #include "waymark/base/escape.h"
@@ -30,6 +29,7 @@
 #include "waymark/base/plural.h"
 #include "waymark/outputs/annotation.h"
 #include "waymark/outputs/readable_name.h"
+#include "waymark/outputs/source_files.h"
 #include "window.h"
 
 namespace waymark::cli {
@@ -95,7 +95,7 @@ std::expected<std::vector<ExecutedFunction>, int> choose(const ExecutedPrograms&
   return chosen;
 }
 
-void tell_missing(const SourceFiles& sources) {
+void tell_missing(const outputs::SourceFiles& sources) {
   if (sources.missing().empty()) return;
   const std::string first = escaped(sources.missing().front());
   const std::size_t count = sources.missing().size();
@@ -108,7 +108,7 @@ void tell_missing(const SourceFiles& sources) {
 void write(Output& output, ExecutedPrograms& programs,
            const std::vector<ExecutedFunction>& functions, const AnnotateOptions& options,
            const outputs::AnnotationFacts& facts) {
-  SourceFiles sources(options.sources);
+  outputs::SourceFiles sources(options.sources);
   const outputs::SourceLines line = [&](std::string_view file, std::uint32_t number) {
     return sources.line(file, number);
   };

@@ -40,6 +40,8 @@ constexpr Command kCommands[] = {
     {"annotate", add_annotate},
     {"export", add_export},
     {"interval", add_interval},
+    {"view", add_view},
+    {"report", add_report},
     {"packets", add_packets},
     {"find", add_find},
     {"index", add_index},

@@ -25,6 +25,8 @@ void add_annotate(CLI::App& app, int& exit_code);
 void add_export(CLI::App& app, int& exit_code);
 void add_syst(CLI::App& app, int& exit_code);
 void add_collateral(CLI::App& app, int& exit_code);
+void add_view(CLI::App& app, int& exit_code);
+void add_report(CLI::App& app, int& exit_code);
 void add_index(CLI::App& app, int& exit_code);
 void add_find(CLI::App& app, int& exit_code);
 void add_assemble(CLI::App& app, int& exit_code);

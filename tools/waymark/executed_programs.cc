@@ -1,7 +1,6 @@
 #include "executed_programs.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <span>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "waymark/base/number.h"
+#include "waymark/outputs/code_listing.h"
 #include "waymark/outputs/readable_name.h"
 #include "waymark/perf/process_images.h"
 
@@ -135,90 +135,22 @@ std::string ExecutedPrograms::name_of(const program::Place& place) const {
   return with_offset(outputs::readable_name(function->name), place.address - function->start);
 }
 
-void ExecutedPrograms::disassemble(const Executed& executed, const program::Function& function,
-                                   std::vector<outputs::AnnotatedInstruction>& code) {
-  // Where executed blocks begin, with their instruction sets: the reading of code goes along them.
-  std::map<std::uint64_t, isa::Isa> starts;
-  isa::Isa isa = executed.isa;
-  bool any = false;
-  for (const count::Row& row : executed.counts.rows) {
-    if (row.range.start > function.last || row.range.end <= function.start) continue;
-    if (!std::exchange(any, true)) isa = row.range.isa;
-    if (row.range.start >= function.start) starts.emplace(row.range.start, row.range.isa);
-  }
-  const isa::Profile profile = [&] {
-    for (const inputs::CaptureSource& source : capture_.sources())
-      if (source.id == executed.id) return source.profile;
-    return isa::Profile::kUnknown;
-  }();
-  program::ThumbBlock block;
-  std::array<std::uint8_t, 4096> scratch{};
-  Bytes bytes;
-  std::uint64_t bytes_at = 0;
-  // The start of the function may be the entry of a T32 function, whose bit 0 is cleared.
-  for (std::uint64_t at = function.start; at <= function.last;) {
-    if (const auto start = starts.find(at); start != starts.end()) isa = start->second;
-    const auto content = executed.program->content(at);
-    if (content && *content == program::Content::kA64) isa = isa::Isa::kA64;
-    if (content && *content == program::Content::kA32) isa = isa::Isa::kA32;
-    if (content && *content == program::Content::kT32) isa = isa::Isa::kT32;
-    const bool data = content && *content == program::Content::kData && !starts.contains(at);
-    const auto after = starts.upper_bound(at);
-    std::uint64_t room = function.last - at + 1;
-    if (after != starts.end()) room = std::min(room, after->first - at);
-    if (bytes.size() < 4 || at - bytes_at > bytes.size() - 4) {
-      bytes = read(executed, at, scratch);
-      bytes_at = at;
-    }
-    const Bytes here = bytes.subspan(std::min<std::size_t>(at - bytes_at, bytes.size()));
-    if (here.empty()) return;
-    std::uint32_t opcode = 0;
-    for (unsigned i = 0; i < std::min<std::size_t>(4, here.size()); ++i)
-      opcode |= std::uint32_t{here[i]} << (8 * i);
-    outputs::AnnotatedInstruction each{.address = at};
-    // Data ends where code begins.
-    unsigned wanted = data ? 1 : program::instruction_size(isa, opcode);
-    while (data && wanted < 4 && executed.program->content(at + wanted) == program::Content::kData)
-      ++wanted;
-    each.size = static_cast<unsigned>(std::min<std::uint64_t>({wanted, room, here.size()}));
-    if (data || each.size != wanted) {
-      each.is_data = true;
-      if (each.size == 3) each.size = 2;
-      each.opcode = static_cast<std::uint32_t>(opcode & ((std::uint64_t{1} << 8 * each.size) - 1));
-      each.text = ".byte 0x";
-      if (each.size == 2) each.text = ".short 0x";
-      if (each.size == 4) each.text = ".word 0x";
-      char digits[16];
-      each.text.append(digits, write_hex(digits, each.opcode, 2 * each.size));
-      block = {};
-    } else {
-      const program::InstructionText text =
-          disassembler_.disassemble(isa, at, opcode, block, profile);
-      if (isa == isa::Isa::kT32) block.pass(opcode, profile);
-      each.opcode = program::written_opcode(isa, opcode);
-      each.text = text.text;
-      each.note = text.note;
-      if (text.target != kNoAddress)
-        each.target_name = name_of(place(executed.task, text.target + executed.bias));
-      each.is_branch = text.is_branch;
-    }
-    at += each.size;
-    code.push_back(std::move(each));
-  }
-}
-
-void ExecutedPrograms::add_sources(const program::Program& program,
-                                   std::vector<outputs::AnnotatedInstruction>& code) const {
-  std::vector<program::Frame> frames;
-  for (outputs::AnnotatedInstruction& each : code) {
-    if (each.is_data) continue;
-    program.frames(each.address, frames);
-    if (frames.empty()) continue;
-    each.file = frames.front().file;
-    each.line = frames.front().line;
-    if (frames.size() > 1 && !frames.front().function.empty())
-      each.inlined = outputs::readable_name(std::string(frames.front().function));
-  }
+std::vector<outputs::AnnotatedInstruction> ExecutedPrograms::disassemble(
+    const Executed& executed, const program::Function& function) {
+  outputs::CodePart part{.program = executed.program,
+                         .start = function.start,
+                         .last = function.last,
+                         .rows = executed.counts.rows,
+                         .isa = executed.isa};
+  for (const inputs::CaptureSource& source : capture_.sources())
+    if (source.id == executed.id) part.profile = source.profile;
+  part.read = [&](std::uint64_t address, std::span<std::uint8_t> scratch) {
+    return read(executed, address, scratch);
+  };
+  part.target_name = [&](std::uint64_t target) {
+    return name_of(place(executed.task, target + executed.bias));
+  };
+  return outputs::list_code(part, disassembler_);
 }
 
 void ExecutedPrograms::add_targets(const Executed& executed,
@@ -252,19 +184,14 @@ outputs::AnnotatedFunction ExecutedPrograms::annotate(const ExecutedFunction& fu
                                     .program = executed.program->path(),
                                     .start = function.function->start,
                                     .last = function.function->last};
-  disassemble(executed, *function.function, result.code);
+  result.code = disassemble(executed, *function.function);
   if (result.code.empty()) return result;
-  std::vector<std::uint64_t> addresses;
-  addresses.reserve(result.code.size());
-  for (const outputs::AnnotatedInstruction& each : result.code) addresses.push_back(each.address);
-  const std::vector<count::InstructionCount> counts = count::instruction_counts(
-      executed.counts, addresses, result.code.back().address + result.code.back().size);
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    result.code[i].count = counts[i];
-    result.instructions += counts[i].times;
-    result.cycles += counts[i].cycles;
+  outputs::add_counts(executed.counts, result.code);
+  for (const outputs::AnnotatedInstruction& each : result.code) {
+    result.instructions += each.count.times;
+    result.cycles += each.count.cycles;
   }
-  add_sources(*executed.program, result.code);
+  outputs::add_source_lines(*executed.program, result.code);
   add_targets(executed, result.code);
   return result;
 }

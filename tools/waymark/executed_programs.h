@@ -63,10 +63,8 @@ class ExecutedPrograms {
   [[nodiscard]] Bytes read(const Executed& executed, std::uint64_t address,
                            std::span<std::uint8_t> scratch) const;
   [[nodiscard]] ExecutedFunction sum(std::size_t program, const program::Function* function) const;
-  void disassemble(const Executed& executed, const program::Function& function,
-                   std::vector<outputs::AnnotatedInstruction>& code);
-  void add_sources(const program::Program& program,
-                   std::vector<outputs::AnnotatedInstruction>& code) const;
+  [[nodiscard]] std::vector<outputs::AnnotatedInstruction> disassemble(
+      const Executed& executed, const program::Function& function);
   void add_targets(const Executed& executed,
                    std::vector<outputs::AnnotatedInstruction>& code) const;
   [[nodiscard]] std::string name_of(const program::Place& place) const;

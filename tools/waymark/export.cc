@@ -28,12 +28,12 @@
 #include "program_profile.h"
 #include "run.h"
 #include "selection.h"
-#include "source_files.h"
 #include "symbol_options.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/nearest.h"
 #include "waymark/base/plural.h"
 #include "waymark/exports/table.h"
+#include "waymark/outputs/source_files.h"
 #include "waymark/profile/profile.h"
 #include "window.h"
 
@@ -331,7 +331,7 @@ int write_profile(const exports::Format& format, const Collector& collected,
   if (options.programs.empty()) tell_rest(collected.profile());
   exports::Options writing = options.writing;
   writing.seconds = time_of_writing();
-  const SourceFiles sources(options.sources);
+  const outputs::SourceFiles sources(options.sources);
   writing.source_path = [&](const std::string& file) { return sources.path_of(file); };
   return write_file(options.output, collected.files(), [&](TextBuffer& out) {
     return format.write_profile(collected.profile(), *programs, writing, out);

@@ -300,12 +300,10 @@ std::expected<std::string, int> read_text_input(const std::string& path) {
   }
 }
 
-std::expected<inputs::Capture, int> open_capture(const InputOptions& options,
-                                                 const SourceOptions& source, bool print_notes,
-                                                 const KnownIdBytes& known_id_bytes,
-                                                 bool check_image) {
+Result<inputs::Capture> try_open_capture(const InputOptions& options, const SourceOptions& source,
+                                         const KnownIdBytes& known_id_bytes, bool check_image) {
   auto wanted = capture_options(options);
-  if (!wanted) return std::unexpected(complain(wanted.error().detail, kUsage));
+  if (!wanted) return std::unexpected(std::move(wanted).error());
   const std::optional<bool> least_nibble_first = wanted->source.least_nibble_first;
   wanted->source = source;
   wanted->known_id_bytes = known_id_bytes;
@@ -314,7 +312,17 @@ std::expected<inputs::Capture, int> open_capture(const InputOptions& options,
   wanted->source.least_nibble_first = least_nibble_first;
   wanted->open_file = [](const std::string& path) { return open_input(path); };
   wanted->stop = interrupted;
-  auto capture = inputs::Capture::open(options.path, *wanted);
+  return inputs::Capture::open(options.path, *wanted);
+}
+
+std::expected<inputs::Capture, int> open_capture(const InputOptions& options,
+                                                 const SourceOptions& source, bool print_notes,
+                                                 const KnownIdBytes& known_id_bytes,
+                                                 bool check_image) {
+  // A wrong option has another exit code than a wrong input.
+  if (const auto good = capture_options(options); !good)
+    return std::unexpected(complain(good.error().detail, kUsage));
+  auto capture = try_open_capture(options, source, known_id_bytes, check_image);
   if (!capture && interrupted()) return std::unexpected(int{kInterrupted});
   if (!capture) return std::unexpected(complain(capture.error().detail, kInput));
   if (print_notes) {

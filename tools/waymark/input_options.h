@@ -62,6 +62,11 @@ std::string path_of_input(const std::string& path);
 /// prints the sentence and returns the exit code.
 std::expected<std::string, int> read_text_input(const std::string& path);
 
+/// Opens the capture, and prints nothing.  Errors: those of capture_options() and Capture::open().
+Result<inputs::Capture> try_open_capture(const InputOptions& options, const SourceOptions& source,
+                                         const KnownIdBytes& known_id_bytes = {},
+                                         bool check_image = false);
+
 /// Opens the capture and prints its notes to standard error.  `check_image`: see CaptureOptions. On
 /// failure prints the sentence and returns the exit code.
 std::expected<inputs::Capture, int> open_capture(const InputOptions& options,

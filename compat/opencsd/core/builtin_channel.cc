@@ -27,11 +27,9 @@ constexpr ocsd_datapath_op_t operation_number(Operation operation) {
 
 ocsd_trc_index_t narrow(TraceIndex index) { return static_cast<ocsd_trc_index_t>(index); }
 
-bool same_context(const Element& a, const Element& b) {
-  constexpr unsigned kStates =
-      kElementContextIdValid | kElementVmidValid | kElementElValid | kElement64Bit;
-  return a.context_id == b.context_id && a.vmid == b.vmid && a.security == b.security &&
-         a.exception_level == b.exception_level && (a.flags & kStates) == (b.flags & kStates);
+/// No quirk depends on where the blocks of a client without frames end.
+constexpr bool may_be_cut(Protocol protocol) {
+  return protocol == Protocol::kEtmV4 || protocol == Protocol::kEte;
 }
 
 }  // namespace
@@ -59,7 +57,7 @@ BuiltinChannel::BuiltinChannel(Surroundings& around, Builtin built, bool decode,
   names_ = {name(names.packets), name(names.elements)};
   counts_.shown.version = OCSD_VER_NUM;
   counts_.shown.revision = OCSD_STATS_REVISION;
-  input_.marks_frames = decode && built_.source->mark_frames(nullptr);
+  input_.marks_parts = decode && built_.source->mark_parts(nullptr);
   observe();
 }
 
@@ -67,6 +65,8 @@ BuiltinChannel::BuiltinChannel(Surroundings& around, Builtin built, bool decode,
 
 Response BuiltinChannel::data(TraceIndex index, Bytes block) {
   answer_.response = OCSD_RESP_CONT;
+  input_.used.bytes = 0;
+  input_.used.from_source = true;
   if (block.empty()) {
     // A frame can end with a segment without bytes.
     if (!around_.empty_segment_fails) return OCSD_RESP_CONT;
@@ -93,13 +93,36 @@ Response BuiltinChannel::data(TraceIndex index, Bytes block) {
 }
 
 Response BuiltinChannel::feed(TraceIndex index, Bytes block) {
+  input_.used.from_source = true;
+  if (around_.formatted || !takes_runs() || !may_be_cut(protocol()))
+    return feed_source(index, block);
+  // Pieces of the block, which are read ahead.
+  const std::size_t before = input_.used.bytes;
+  for (std::size_t at = 0; at != block.size();) {
+    const Bytes piece = block.subspan(at, std::min(block.size() - at, PartMarks::kMaxBytes));
+    input_.used.bytes = before + at;
+    input_.used.from_source = input_.used.careful != 0;
+    if (input_.used.from_source) {
+      feed_source(index + at, piece);
+    } else {
+      std::ranges::copy(piece, input_.bytes.begin());
+      feed_ahead(PartMarks::Parts::kBytes, index + at, piece.size());
+      input_.used.bytes += input_.used_parts;
+    }
+    if (answer_.response >= OCSD_RESP_WAIT) return answer_.response;
+    at += piece.size();
+  }
+  return answer_.response;
+}
+
+Response BuiltinChannel::feed_source(TraceIndex index, Bytes block) {
   input_.run = {.position = 0, .index = index};
   built_.source->feed({block, {&input_.run, 1}, around_.segment_memory});
   return pump();
 }
 
 bool BuiltinChannel::takes_runs() const {
-  return input_.marks_frames && around_.output.function != nullptr && !input_.is_ahead() &&
+  return input_.marks_parts && around_.output.function != nullptr && !input_.is_ahead() &&
          !wants_packets();
 }
 
@@ -108,48 +131,53 @@ Response BuiltinChannel::data_run(TraceIndex index, std::size_t frames, std::siz
   used = 1;
   if (!ready()) return OCSD_RESP_FATAL_NOT_INIT;
   refresh_if_changed();
-  input_.run = {.position = 0, .index = index, .whole_frames = true};
-  input_.run_frames = input_.used_frames = frames;
-  input_.marks.begin(index);
-  built_.source->mark_frames(&input_.marks);
-  built_.source->feed(
-      {Bytes(input_.bytes).first(frames * frames::kPlainFrameBytes), {&input_.run, 1}});
-  pump();
-  built_.source->mark_frames(nullptr);
-  input_.run_frames = 0;
-  used = input_.used_frames;
+  feed_ahead(PartMarks::Parts::kFrames, index, frames);
+  used = input_.used_parts;
   return answer_.response;
 }
 
-/// The end of the elements of `frame` in the batch.
-std::size_t BuiltinChannel::end_of_frame(std::size_t frame) const {
-  if (frame >= input_.marks.frame) return batch_.count;
-  const std::uint32_t end = input_.marks.ends[frame];
-  return end == FrameMarks::kNone ? batch_.ready : end - input_.marks.elements;
+/// Input::bytes has them.
+Response BuiltinChannel::feed_ahead(PartMarks::Parts parts, TraceIndex index, std::size_t count) {
+  input_.run = {.position = 0, .index = index, .whole_frames = parts == PartMarks::Parts::kFrames};
+  input_.run_parts = input_.used_parts = count;
+  input_.marks.begin(parts, index);
+  built_.source->mark_parts(&input_.marks);
+  built_.source->feed(
+      {Bytes(input_.bytes).first(count * PartMarks::bytes_of(parts)), {&input_.run, 1}});
+  pump();
+  built_.source->mark_parts(nullptr);
+  input_.run_parts = 0;
+  return answer_.response;
 }
 
-/// After a WAIT or an error in a run of frames: the elements of later frames are kept separately.
+/// The end of the elements of `part` in the batch.
+std::size_t BuiltinChannel::end_of_part(std::size_t part) const {
+  if (part >= input_.marks.part) return batch_.count;
+  const std::uint32_t end = input_.marks.ends[part];
+  return end == PartMarks::kNone ? batch_.ready : end - input_.marks.elements;
+}
+
+/// After a WAIT or an error in a run: the elements of later parts are kept separately.
 void BuiltinChannel::cut_run() {
-  std::size_t frame = 0;
-  while (frame < input_.marks.frame &&
-         (input_.marks.ends[frame] == FrameMarks::kNone ||
-          input_.marks.ends[frame] < input_.marks.elements + batch_.at))
-    ++frame;
-  batch_.ready = end_of_frame(frame);
-  input_.used_frames = frame + 1;
-  const std::size_t end = input_.used_frames * frames::kPlainFrameBytes;
+  std::size_t part = 0;
+  while (part < input_.marks.part && (input_.marks.ends[part] == PartMarks::kNone ||
+                                      input_.marks.ends[part] < input_.marks.elements + batch_.at))
+    ++part;
+  batch_.ready = end_of_part(part);
+  input_.used_parts = part + 1;
+  const std::size_t end = input_.used_parts * PartMarks::bytes_of(input_.marks.parts);
   const std::size_t position = built_.source->withdraw();
   if (position > end) {
     input_.ahead = end;
     input_.ahead_end = position;
-    input_.next_frame = input_.used_frames;
+    input_.next_part = input_.used_parts;
   } else if (position < end) {
     input_.run = {.position = 0, .index = input_.run.index_at(position)};
     built_.source->feed({Bytes(input_.bytes).subspan(position, end - position), {&input_.run, 1}});
   }
 }
 
-/// A frame that the source has already begun to read.
+/// A frame or bytes that the source has already begun to read.
 Response BuiltinChannel::data_again(TraceIndex index, Bytes block) {
   const std::size_t size = std::min(block.size(), input_.left());
   if (std::memcmp(block.data(), &input_.bytes[input_.ahead], size) != 0) {
@@ -158,15 +186,24 @@ Response BuiltinChannel::data_again(TraceIndex index, Bytes block) {
                              "The bytes after a WAIT are not those that were given before");
     return OCSD_RESP_FATAL_INVALID_DATA;
   }
-  input_.ahead += size;
-  if (!input_.is_ahead()) {
-    batch_.ready = batch_.count;
-    if (size == block.size()) return pump();
-    around_.segment_memory = {};
-    return feed(index + size, block.subspan(size));
+  const bool bytes = input_.marks.parts == PartMarks::Parts::kBytes;
+  input_.used.from_source = false;
+  while (input_.used.bytes != size) {
+    const std::size_t part = bytes ? 1 : size;
+    input_.ahead += part;
+    input_.used.bytes += part;
+    batch_.ready = input_.is_ahead() ? end_of_part(input_.next_part++) : batch_.count;
+    // The client cannot take back the rest of a frame.
+    if (bytes || input_.is_ahead() || size == block.size()) pump();
+    if (answer_.response >= OCSD_RESP_WAIT) return answer_.response;
   }
-  batch_.ready = end_of_frame(input_.next_frame++);
-  return pump();
+  if (size == block.size()) return answer_.response;
+  around_.segment_memory = {};
+  return feed(index + size, block.subspan(size));
+}
+
+std::size_t BuiltinChannel::withdraw() {
+  return input_.used.bytes + (input_.used.from_source ? built_.source->withdraw() : 0);
 }
 
 void BuiltinChannel::forget_batch() {
@@ -178,13 +215,12 @@ void BuiltinChannel::forget_batch() {
 
 Response BuiltinChannel::pump() {
   answer_.holds = false;
-  const std::size_t size = around_.formatted ? Batch::kSize : 1;
+  const bool batches = around_.formatted || input_.run_parts != 0;
+  const std::size_t size = batches ? Batch::kSize : 1;
   while (true) {
     while (batch_.at != batch_.ready) {
-      const Response answer = batch_.elements[batch_.at].kind == ElementKind::kInstrRange &&
-                                      around_.output.function != nullptr
-                                  ? deliver_ranges()
-                                  : deliver(batch_.elements[batch_.at++]);
+      const Response answer =
+          around_.output.function != nullptr ? deliver_all() : print(batch_.elements[batch_.at++]);
       if (end_.now && OCSD_DATA_RESP_IS_WAIT(answer) && follows_no_sync()) continue;
       answer_.add(answer);
       if (answer >= OCSD_RESP_WAIT) [[unlikely]]
@@ -196,17 +232,21 @@ Response BuiltinChannel::pump() {
     batch_.clear();
     answer_.paused = false;
     // Without frames a block holds many packets, and only the part whose elements the client has
-    // received counts as used: one element at a time.
+    // received counts as used: one element at a time, if the source cannot mark it.
     const std::size_t count = built_.source->next({batch_.elements.data(), size});
     if (answer_.paused) [[unlikely]]
       return stop();
     batch_.ready = batch_.count = count;
     if (count == 0) break;
+    if (!batches && input_.used.careful != 0 && !input_.used.waits) --input_.used.careful;
   }
   if (built_.source->failed() && !end_.failed) {
     answer_.add(OCSD_RESP_FATAL_INVALID_DATA);
-    if (input_.run_frames != 0) input_.used_frames = input_.marks.frame + std::size_t{1};
-    if (around_.formatted) built_.source->withdraw();  // Only what was read counts.
+    // Only what was read counts.
+    if (batches) {
+      const std::size_t position = built_.source->withdraw();
+      input_.used_parts = around_.formatted ? input_.marks.part + std::size_t{1} : position;
+    }
   }
   return answer_.response;
 }
@@ -216,29 +256,31 @@ bool BuiltinChannel::follows_no_sync() const {
   return batch_.at != 0 && batch_.elements[batch_.at - 1].kind == ElementKind::kNoSync;
 }
 
-/// The loop for nearly all elements.  It ends at the first element that is not a range, or that the
-/// client answers with more than CONT.
-Response BuiltinChannel::deliver_ranges() {
+/// Elements to the client's function, until it answers with more than CONT.
+Response BuiltinChannel::deliver_all() {
   // The function may change the output.
   const FnTraceElemIn function = around_.output.function;
   const void* const context = around_.output.context;
-  std::size_t at = batch_.at;
-  const std::size_t end = batch_.ready;
   Response answer = OCSD_RESP_CONT;
   do {
-    const Element& element = batch_.elements[at++];
-    answer =
-        function(context, narrow(element.index), element.trace_id, struct_.fill_range(element));
-  } while (answer == OCSD_RESP_CONT && at != end &&
-           batch_.elements[at].kind == ElementKind::kInstrRange);
-  batch_.at = at;
+    const Element& element = batch_.elements[batch_.at++];
+    const ocsd_generic_trace_elem* const filled = struct_.fill(element);
+    if (filled == nullptr) continue;
+    answer = function(context, narrow(element.index), element.trace_id, filled);
+    if (element.kind == ElementKind::kPeContext) [[unlikely]]
+      follow_context(element);
+  } while (answer == OCSD_RESP_CONT && batch_.at != batch_.ready);
   return answer;
 }
 
 // The rest waits for a flush; after a fatal answer nothing is left.
 Response BuiltinChannel::stop() {
   answer_.holds = answer_.response < OCSD_RESP_FATAL_NOT_INIT;
-  if (input_.run_frames != 0) cut_run();
+  if (OCSD_DATA_RESP_IS_WAIT(answer_.response)) {
+    input_.used.waits = true;
+    input_.used.careful = Used::kCareful;
+  }
+  if (input_.run_parts != 0) cut_run();
   if (answer_.holds) return answer_.response;
   batch_.at = batch_.ready;
   if (!input_.is_ahead()) batch_.clear();
@@ -246,20 +288,11 @@ Response BuiltinChannel::stop() {
   return answer_.response;
 }
 
-Response BuiltinChannel::deliver(const Element& element) {
-  const ElementOutput& output = around_.output;
-  if (output.function != nullptr) [[likely]] {
-    const ocsd_generic_trace_elem* const filled = struct_.fill(element);
-    if (filled == nullptr) return OCSD_RESP_CONT;
-    const Response answer =
-        output.function(output.context, narrow(element.index), element.trace_id, filled);
-    if (element.kind == ElementKind::kPeContext) follow_context(element);
-    return answer;
-  }
-  if (output.printer) {
+Response BuiltinChannel::print(const Element& element) {
+  if (around_.output.printer) {
     text_.clear();
     write_at_level(text_, [&](TextBuffer& to) { write_element_line(to, element); });
-    output.printer.print(text_.view());
+    around_.output.printer.print(text_.view());
   }
   if (element.kind == ElementKind::kPeContext) follow_context(element);
   return OCSD_RESP_CONT;
@@ -460,13 +493,7 @@ void BuiltinChannel::on_diagnostic(const Diagnostic& record) {
                              static_cast<ocsd_err_severity_t>(record.severity), wording.number,
                              wording.index, record.trace_id, wording.text);
   }
-  const bool etm4 = protocol() == Protocol::kEtmV4 || protocol() == Protocol::kEte;
-  if (packets || !etm4) return;
-  // The answer to bad packets; see etmv4-ete.md 4.11.
-  if (record.fault == Fault::kBadPacket || record.fault == Fault::kUnsupportedPacket) {
-    const bool error = (flags_ & OCSD_OPFLG_PKTDEC_ERROR_BAD_PKTS) != 0;
-    answer_.add(error ? OCSD_RESP_ERR_CONT : OCSD_RESP_WARN_CONT);
-  }
+  if (!packets) answer_.add(answer_to(record, protocol(), flags_));
 }
 
 // -- Clients. -------------------------------------------------------------------------------------

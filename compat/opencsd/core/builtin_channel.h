@@ -26,7 +26,7 @@ class BuiltinChannel final : public Channel, private Observer {
   Response end_of_trace() override;
   Response reset() override;
   [[nodiscard]] bool holds() const override { return answer_.holds; }
-  std::size_t withdraw() override { return built_.source->withdraw(); }
+  std::size_t withdraw() override;
 
   ErrorNumber attach_sink(FnDefPktDataIn function, const void* context) override;
   ErrorNumber attach_monitor(FnDefPktDataMon function, const void* context) override;
@@ -43,15 +43,17 @@ class BuiltinChannel final : public Channel, private Observer {
   void on_operation(Operation operation, TraceId trace_id) override;
 
   Response feed(TraceIndex index, Bytes block);
+  Response feed_source(TraceIndex index, Bytes block);
+  Response feed_ahead(PartMarks::Parts parts, TraceIndex index, std::size_t count);
   Response data_again(TraceIndex index, Bytes block);
   Response pump();
   [[nodiscard]] bool follows_no_sync() const;
-  Response deliver_ranges();
+  Response deliver_all();
   void cut_run();
-  [[nodiscard]] std::size_t end_of_frame(std::size_t frame) const;
+  [[nodiscard]] std::size_t end_of_part(std::size_t part) const;
   void forget_batch();
   Response stop();
-  Response deliver(const Element& element);
+  Response print(const Element& element);
   void follow_context(const Element& element);
   void refresh_if_changed();
   bool ready();
@@ -68,11 +70,11 @@ class BuiltinChannel final : public Channel, private Observer {
     std::string elements;
   };
 
-  /// Elements [at, ready) can be delivered; [ready, count) wait for their frame.
+  /// Elements [at, ready) can be delivered; [ready, count) wait for their part of the run.
   struct Batch {
     // The segment of one frame has at most 15 bytes; if it gives more elements than this, they come
     // in several batches.
-    static constexpr std::size_t kSize = 128;
+    static constexpr std::size_t kSize = 256;
 
     std::array<Element, kSize> elements;
     std::size_t at = 0;
@@ -96,21 +98,32 @@ class BuiltinChannel final : public Channel, private Observer {
     bool failed = false;  ///< The end came after a fatal error.
   };
 
-  /// What the source reads.  A run of frames is decoded in batches, before the client's answers are
-  /// known.  After a WAIT the client gives the frames after that of the element again, including
-  /// those that the source has already read: bytes [ahead, ahead_end) of the run, with the elements
-  /// [ready, count) of the batch.
+  /// Without frames: how much of the client's block is used.
+  struct Used {
+    std::size_t bytes = 0;    ///< Without those that the source has from the block.
+    bool from_source = true;  ///< The source reads the block, and knows the rest.
+    /// As for frames: elements come one by one while the client may still turn out to answer WAIT.
+    unsigned careful = kCareful;
+    bool waits = false;  ///< The client has answered WAIT.
+    static constexpr unsigned kCareful = 64;
+  };
+
+  /// What the source reads.  A run of frames or bytes is decoded in batches, before the client's
+  /// answers are known.  After a WAIT the client gives the parts after that of the element again,
+  /// including those that the source has already read: bytes [ahead, ahead_end) of the run, with
+  /// the elements [ready, count) of the batch.
   struct Input {
-    bool marks_frames = false;   ///< The source can tell the frame of each element.
-    std::size_t run_frames = 0;  ///< 0: no run.
-    std::size_t used_frames = 0;
-    std::size_t next_frame = 0;  ///< The frame of byte `ahead`.
+    bool marks_parts = false;   ///< The source can tell the part of each element.
+    std::size_t run_parts = 0;  ///< 0: no run.
+    std::size_t used_parts = 0;
+    std::size_t next_part = 0;  ///< The part of byte `ahead`.
     std::size_t ahead = 0;
     std::size_t ahead_end = 0;
     frames::Run run;
-    FrameMarks marks;
+    PartMarks marks;
+    Used used;
     /// Each frame is stored with one additional byte.
-    std::array<std::uint8_t, FrameMarks::kMaxFrames * frames::kPlainFrameBytes + 1> bytes;
+    std::array<std::uint8_t, PartMarks::kMaxFrames * frames::kPlainFrameBytes + 1> bytes;
 
     [[nodiscard]] std::size_t left() const { return ahead_end - ahead; }
     [[nodiscard]] bool is_ahead() const { return left() != 0; }

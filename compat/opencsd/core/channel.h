@@ -9,14 +9,10 @@
 #include "logger.h"
 #include "memory.h"
 #include "opencsd/c_api/ocsd_c_api_types.h"
+#include "response.h"
 #include "waymark/base/types.h"
 
 namespace waymark::compat {
-
-using Response = ocsd_datapath_resp_t;
-
-/// The numerically higher answer is the worse one.
-constexpr Response worse(Response a, Response b) { return a > b ? a : b; }
 
 /// The receiver of the elements of a tree.
 struct ElementOutput {

@@ -90,7 +90,8 @@ struct CustomCallbacks {
     const isa::Options options{.arch = static_cast<isa::Arch>(info->pe_type.arch),
                                .dsb_dmb_waypoints = info->dsb_dmb_waypoints != 0,
                                .wfi_wfe_waypoints = info->wfi_wfe_branch != 0,
-                               .track_it_block = info->track_it_block != 0};
+                               .track_it_block = info->track_it_block != 0,
+                               .quirks = isa::Quirks::reference()};
     isa::Instruction found;
     std::uint8_t it = std::min<std::uint8_t>(info->thumb_it_conditions, 4);
     switch (isa::classify(options, static_cast<isa::Isa>(info->isa), info->instr_addr, info->opcode,

@@ -184,7 +184,18 @@ ElementStruct::ElementStruct() {
   elem_.context.exception_level = ocsd_EL_unknown;
 }
 
+/// Most elements repeat the context of the one before.
 void ElementStruct::fill_context(const Element& element) {
+  constexpr unsigned kStates =
+      kElementContextIdValid | kElementVmidValid | kElementElValid | kElement64Bit;
+  const std::uint64_t ids = element.context_id | std::uint64_t{element.vmid} << 32;
+  const std::uint32_t state = (element.flags & kStates) |
+                              std::uint32_t{element.exception_level} << 16 |
+                              static_cast<std::uint32_t>(element.security) << 24;
+  if (ids == context_ids_ && state == context_state_) [[likely]]
+    return;
+  context_ids_ = ids;
+  context_state_ = state;
   ocsd_pe_context& context = elem_.context;
   context.security_level = static_cast<ocsd_sec_level>(element.security);
   context.exception_level = has(element, kElementElValid)

@@ -59,7 +59,10 @@ class ElementStruct {
   void fill_itm_trace(const Element& element);
 
   ocsd_generic_trace_elem elem_;
-  std::uint64_t payload_ = 0;  ///< What ptr_extended_data points to.
+  // The context in it, as words of the element that it is from.
+  std::uint64_t context_ids_ = 0;
+  std::uint32_t context_state_ = ~std::uint32_t{0};  ///< No element has this one.
+  std::uint64_t payload_ = 0;                        ///< What ptr_extended_data points to.
 };
 
 // Members that fill_range() writes as adjacent ones.

@@ -70,7 +70,7 @@ class Tree final : private frames::RawMonitor {
 
   /// Frames are delivered one by one while the client may still turn out to answer WAIT; a client
   /// that does so shows it early.  What was decoded ahead would have to be kept.
-  static constexpr unsigned kCarefulFrames = 1024;
+  static constexpr unsigned kCarefulFrames = 64;
   unsigned careful_frames_ = kCarefulFrames;
   bool waits_ = false;  ///< The client has answered WAIT.
 

@@ -14,13 +14,6 @@ ocsd_trc_index_t narrow(TraceIndex index) {
   return index == kNoIndex ? OCSD_BAD_TRC_INDEX : static_cast<ocsd_trc_index_t>(index);
 }
 
-bool same_context(const Element& a, const Element& b) {
-  constexpr unsigned kStates =
-      kElementContextIdValid | kElementVmidValid | kElementElValid | kElement64Bit;
-  return a.context_id == b.context_id && a.vmid == b.vmid && a.security == b.security &&
-         a.exception_level == b.exception_level && (a.flags & kStates) == (b.flags & kStates);
-}
-
 }  // namespace
 
 Bytes& MemoryScope::current() {
@@ -269,12 +262,7 @@ void Engine::on_diagnostic(const Diagnostic& record) {
     return;
   }
   if (decoder_ != nullptr) decoder_->log(error);
-  // The answer to bad packets; see etmv4-ete.md 4.11.
-  if (protocol != Protocol::kEtmV4 && protocol != Protocol::kEte) return;
-  if (record.fault == Fault::kBadPacket || record.fault == Fault::kUnsupportedPacket) {
-    const bool is_error = (flags_ & OCSD_OPFLG_PKTDEC_ERROR_BAD_PKTS) != 0;
-    answer_.add(is_error ? OCSD_RESP_ERR_CONT : OCSD_RESP_WARN_CONT);
-  }
+  answer_.add(answer_to(record, protocol, flags_));
 }
 
 }  // namespace waymark::compat

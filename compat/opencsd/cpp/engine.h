@@ -10,16 +10,12 @@
 #include "common/trc_pkt_decode_base.h"
 #include "core/builtin.h"
 #include "core/element_struct.h"
+#include "core/response.h"
 #include "memory_view.h"
 #include "waymark/frames/stream.h"
 #include "waymark/protocol/source.h"
 
 namespace waymark::compat {
-
-using Response = ocsd_datapath_resp_t;
-
-/// The numerically higher answer is the worse one.
-constexpr Response worse(Response a, Response b) { return a > b ? a : b; }
 
 /// The decoder of a built-in protocol, to which interfaces are attached.  The engine of its packet
 /// processor, the associated component, does the work.

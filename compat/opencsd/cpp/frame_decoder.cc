@@ -7,6 +7,7 @@
 #include "common/trc_component.h"
 #include "common/trc_frame_deformatter.h"
 #include "core/logged_quirks.h"
+#include "core/response.h"
 #include "error_text.h"
 #include "segment_memory.h"
 #include "waymark/frames/demux.h"
@@ -20,12 +21,10 @@ using waymark::kNoTraceId;
 using waymark::kTraceIdCount;
 using waymark::TraceId;
 using waymark::TraceIndex;
+using waymark::compat::Response;
+using waymark::compat::worse;
 
 namespace {
-
-using Response = ocsd_datapath_resp_t;
-
-constexpr Response worse(Response a, Response b) { return a > b ? a : b; }
 
 constexpr uint32_t kSyncFlags = OCSD_DFRMTR_HAS_FSYNCS | OCSD_DFRMTR_HAS_HSYNCS;
 

@@ -29,6 +29,7 @@ ocsd_err_t TrcIDecode::DecodeInstruction(ocsd_instr_info* instr_info) {
   options.wfi_wfe_waypoints = instr_info->wfi_wfe_branch != 0;
   options.track_it_block = instr_info->track_it_block != 0;
   options.a64_opcode_check = aa64_err_bad_opcode;
+  options.quirks = isa::Quirks::reference();
   isa::Instruction found;
   const isa::Outcome outcome =
       isa::classify(options, static_cast<isa::Isa>(instr_info->isa), instr_info->instr_addr,

@@ -11,53 +11,15 @@
 #include <vector>
 
 #include "waymark/count/counts.h"
+#include "waymark/count/nodes.h"
 #include "waymark/count/part.h"
+#include "waymark/count/ways.h"
 #include "waymark/element/element.h"
 #include "waymark/flow/follower.h"
 #include "waymark/flow/instruction_cache.h"
 #include "waymark/image/image_selector.h"
 
 namespace waymark::count {
-
-/// A position in a walk: the offset of a step in bytes.  Exits have kExitBit.
-using Place = std::uint32_t;
-
-/// What a walk touches at each atom, and as little as possible: a walk mostly waits for the cache.
-/// [0] not executed, [1] executed.
-struct Step {
-  /// The next position; 0: not visited yet, or going there takes more than a step.  An exit
-  /// and kLost may lead to themselves: they absorb atoms.
-  std::array<Place, 2> next{};
-  std::array<std::uint32_t, 2> times{};  ///< Without meaning for an exit and kLost.
-};
-static_assert(sizeof(Step) == 16);
-
-/// What all elements of a range in a context have in common, as three of their words.
-struct ElementWords {
-  std::uint64_t ids = 0;   ///< Context ID and VMID.
-  std::uint64_t kind = 0;  ///< Kind to last size; among the flags, only those compared.
-  std::uint64_t rest = 0;  ///< Exception level and security state.
-};
-
-/// Everything else about a block, or about instructions that an element reported.
-struct Node {
-  Range range;
-  ElementWords words;                    ///< For a range that was observed.
-  std::array<Node*, 2> guess{};          ///< The range that was observed next.
-  std::array<std::uint64_t, 2> times{};  ///< In addition to those of its step.
-  std::uint64_t cycles = 0;
-  std::uint64_t target = kNoAddress;
-  /// For a block with an indirect branch: its exit.  For a call whose return address goes to the
-  /// return stack: its target.
-  Place far = 0;
-  Place place = 0;
-  std::uint32_t context = 0;  ///< Its number in the counter.
-  std::uint8_t it_in = 0;
-  std::uint8_t it_out = 0;
-  isa::Isa next_isa = isa::Isa::kUnknown;  ///< After a taken branch.
-  bool link = false;
-  bool opens = false;  ///< If it is observed as executed, it asks for what comes next.
-};
 
 /// Several atoms that were walked as one: their form in the trace, and how often they led from one
 /// place to another since their steps were counted.
@@ -67,23 +29,6 @@ struct Stretch {
   Place to = 0;
   std::uint32_t times = 0;
   std::uint32_t seen = 0;  ///< The value of `times` when another stretch last wanted this entry.
-};
-
-/// The target of an indirect branch.
-struct WayKey {
-  std::uint64_t address = 0;
-  std::uint32_t mark = 0;  ///< kT32 or 0; no place has that bit.
-  static constexpr std::uint32_t kT32 = std::uint32_t{1} << 31;
-};
-
-/// How often an indirect branch went to one target.
-struct Way {
-  std::uint64_t address = 0;
-  Place marked_from = 0;  ///< The exit or the node, with WayKey::mark.
-  Place to = 0;           ///< The block there; 0: the caller that counted it did not ask.
-  std::uint32_t times = 0;
-
-  [[nodiscard]] Place from() const { return marked_from & ~WayKey::kT32; }
 };
 
 /// The counts of one source.  They are those of the elements that the source would have given,
@@ -165,7 +110,7 @@ class Counter {
   static constexpr Place kReturn = 2 * sizeof(Step);
   /// What came before a part: perhaps a branch.
   static constexpr Place kBefore = 3 * sizeof(Step);
-  static constexpr Place kExitBit = 1U << 23;
+  static constexpr Place kExitBit = Nodes::kExitBit;
 
   /// The block at the address; 0 if it does not end with a waypoint, or with one that is refused.
   /// May drop all nodes: see generation().
@@ -175,17 +120,13 @@ class Counter {
   Place find(std::uint32_t address, isa::Isa isa, flow::InstructionCache& cache);
 
   /// Changes when earlier nodes and places are gone.
-  [[nodiscard]] std::uint64_t generation() const { return generation_; }
+  [[nodiscard]] std::uint64_t generation() const { return origin_.generation; }
 
   /// The steps, from place 0 on; they never move.
-  [[nodiscard]] std::uint8_t* steps() { return reinterpret_cast<std::uint8_t*>(steps_.get()); }
-  [[nodiscard]] Step& step(Place place) { return steps_[place / sizeof(Step)]; }
+  [[nodiscard]] std::uint8_t* steps() { return reinterpret_cast<std::uint8_t*>(nodes_.steps()); }
+  [[nodiscard]] Step& step(Place place) { return nodes_.step(place); }
   /// For a block, its node; for an exit, the node of the block before it.
-  [[nodiscard]] Node& node(Place place) {
-    if ((place & kExitBit) != 0) place = exits_[(place & ~kExitBit) / sizeof(Step)];
-    const std::size_t number = place / sizeof(Step);
-    return numbered(number);
-  }
+  [[nodiscard]] Node& node(Place place) { return nodes_.at(place); }
 
   /// The number of rows with at most kMostAtoms atoms that may come until harvest() must be called,
   /// which resets it: steps and ways count to 2^32.
@@ -200,12 +141,12 @@ class Counter {
   };
   /// Gives the atoms of a Stretch::row.
   using Expand = Atoms (*)(std::uint64_t row);
-  void set_expand(Expand expand) { expand_ = expand; }
+  void set_expand(Expand expand) { known_.expand = expand; }
 
   /// The entry for the stretch.
   [[nodiscard]] Stretch& stretch(Place from, std::uint64_t row) {
     const std::uint64_t mixed = row * 0x9E3779B97F4A7C15ULL ^ from * 0xD1B54A32D192ED03ULL;
-    return stretches_[mixed >> (64 - kStretchBits)];
+    return known_.stretches[mixed >> (64 - kStretchBits)];
   }
   /// The stretch was walked over links alone: from now on it is one step, unless another stretch
   /// needs `at` more.
@@ -224,25 +165,18 @@ class Counter {
 
   /// The block at the address of a key, if an indirect branch went there recently; otherwise 0.
   [[nodiscard]] Place target(WayKey key) const {
-    const Target& found = targets_[target_hash(key)];
-    const bool same = found.address == key.address && found.marked_context == (context_ | key.mark);
+    const Target& found = known_.targets[target_hash(key)];
+    const bool same =
+        found.address == key.address && found.marked_context == (contexts_.current | key.mark);
     return same ? found.place : 0;
   }
   void remember_target(WayKey key, Place place) {
-    targets_[target_hash(key)] = {
-        .address = key.address, .place = place, .marked_context = context_ | key.mark};
+    known_.targets[target_hash(key)] = {
+        .address = key.address, .place = place, .marked_context = contexts_.current | key.mark};
   }
 
   /// The way from an exit to an address; nullptr: it is new.
-  [[nodiscard]] Way* way(Place from, WayKey key) {
-    const Place marked = from | key.mark;
-    for (std::size_t i = way_hash(marked, key.address) & way_mask_;; i = (i + 1) & way_mask_) {
-      Way& way = ways_[i];
-      if (way.marked_from == marked && way.address == key.address) [[likely]]
-        return &way;
-      if (way.marked_from == 0) return nullptr;
-    }
-  }
+  [[nodiscard]] Way* way(Place from, WayKey key) { return ways_.find(from, key); }
   /// Adds the way; valid until the next one is added.
   Way* add_way(Place from, WayKey key, Place to);
 
@@ -255,23 +189,24 @@ class Counter {
 
   /// Adds a range to those that the next cycle count covers.  Exits do not count.
   void log(Place place) {
-    if (group_lost_) return;
-    if (group_size_ == kGroupRoom) [[unlikely]] {
+    if (group_.lost) return;
+    if (group_.size == kGroupRoom) [[unlikely]] {
       tidy_group();
-      if (group_lost_) return;
+      if (group_.lost) return;
     }
-    group_[group_size_++] = place;
+    group_.places[group_.size++] = place;
   }
   /// Counts an element that does not end the flow.
   void count_element(ElementKind kind) {
-    if (counted_) ++kept_.others[static_cast<std::size_t>(kind)];
+    if (task_.counted) ++kept_.others[static_cast<std::size_t>(kind)];
   }
   /// Counts the cycles of what was logged.
   void count_cycles(std::uint64_t cycles);
   /// Counts the cycles of a range that has a count of its own, and is not logged for that.
   void count_cycles_of(Place place, std::uint64_t cycles) {
-    if (group_size_ == 0 && !group_lost_ && !head_open_) [[likely]] {
-      numbered(place / sizeof(Step)).cycles += std::exchange(waiting_cycles_, 0) + cycles;
+    if (group_.is_empty()) [[likely]] {
+      nodes_.numbered(place / sizeof(Step)).cycles +=
+          std::exchange(group_.waiting_cycles, 0) + cycles;
     } else {
       log(place);
       count_cycles(cycles);
@@ -279,7 +214,6 @@ class Counter {
   }
 
  private:
-  static constexpr std::size_t kSlab = 256;
   static constexpr std::size_t kBatch = 256;
   static constexpr std::size_t kGroupRoom = 2 * kMaxGroup;  ///< Includes exits.
   static constexpr std::uint32_t kBudget = 0xFFFF'FFFF / kMostAtoms - 1;
@@ -290,96 +224,96 @@ class Counter {
     Place place = 0;
     std::uint32_t marked_context = 0;
   };
-  struct Free {
-    void operator()(Step* steps) const;
-  };
-  /// Finds nodes: open addressing, with a size that is a power of two.  A slot holds the number of
-  /// a node plus 1, and above it the upper bits of its hash, so that a search hardly ever reads a
-  /// wrong node.  0: empty.
-  struct Table {
-    std::vector<std::uint32_t> slots;
-    std::size_t used = 0;
-  };
-  static std::size_t way_hash(Place from, std::uint64_t address) {
-    return static_cast<std::size_t>(
-        (address ^ (std::uint64_t{from} << 28)) * 0x9E3779B97F4A7C15ULL >> 40);
-  }
   static std::size_t target_hash(WayKey key) {
     return static_cast<std::size_t>(key.address * 0x9E3779B97F4A7C15ULL >> (64 - kTargetBits));
   }
   [[nodiscard]] bool is_selected(const Element& element, TraceIndex index) const;
   [[nodiscard]] bool is_counted(const Context& context) const;
   void add_other_cycles(std::uint64_t cycles) {
-    if (counted_) kept_.other_cycles += cycles;
+    if (task_.counted) kept_.other_cycles += cycles;
   }
   void replay(Stretch& stretch);
   Node* observe_again(const Element& element);
   void observe_other(const Element& element);
   void tidy_group();
-  void forget_group();
   void end_group_at_gap();
   void close_group();
   [[nodiscard]] PartRange part_range(const Node& node) const;
   [[nodiscard]] std::vector<PartRange> group_ranges() const;
   void begin(const void* memory, std::uint64_t flushes);
-  Node& make();
+  Node& make() { return nodes_.make(contexts_.current); }
   [[nodiscard]] Place known_block(std::uint64_t address, isa::Isa isa, std::uint8_t it);
   Node& add_block(const Range& range, std::uint8_t it);
   Node* range_node(const Element& element);
-  [[nodiscard]] Node& numbered(std::size_t number) const {
-    return slabs_[number / kSlab][number % kSlab];
-  }
-  template <class Same>
-  std::uint32_t& slot(Table& table, std::uint32_t hash, Same same);
-  template <class HashOf>
-  void enter(Table& table, std::uint32_t& slot, const Node& node, HashOf hash_of);
   void harvest_rows(Counts& counts);
   void drop_nodes();
 
-  // Nodes stay in place until drop_nodes().  Memory of steps is not touched before they are
-  // used.
-  std::unique_ptr<Step[], Free> steps_;
-  std::vector<std::unique_ptr<Node[]>> slabs_;
-  std::size_t used_ = 0;      ///< The number of nodes; that of a block is that of its step.
-  std::vector<Place> exits_;  ///< The block of each exit.
-  Table blocks_;
-  Table ranges_;
-  std::vector<Way> ways_;
-  std::size_t way_mask_ = 0;
-  std::size_t way_count_ = 0;
-  std::array<Target, std::size_t{1} << kTargetBits> targets_;
-  std::vector<Stretch> stretches_;
-  Expand expand_ = nullptr;
-  std::uint64_t generation_ = 0;
-  const void* memory_ = nullptr;  ///< A flow::Follower or InstructionCache.
-  std::uint64_t flushes_ = 0;
+  /// Shortcuts, which may be forgotten at any time after harvest().
+  struct Known {
+    std::array<Target, std::size_t{1} << kTargetBits> targets;
+    std::vector<Stretch> stretches;
+    Expand expand = nullptr;
+    void reset();  ///< `expand` stays.
+  };
+  /// What the nodes were made from.
+  struct Origin {
+    const void* memory = nullptr;  ///< A flow::Follower or InstructionCache.
+    std::uint64_t flushes = 0;     ///< How often its instructions were forgotten.
+    std::uint64_t generation = 0;  ///< Counts how often the nodes were dropped.
+  };
+  /// The contexts by number.  `current` is always the number of one.
+  struct Contexts {
+    std::vector<Context> list{Context{}};
+    std::map<Context, std::uint32_t> numbers{{Context{}, 0}};
+    std::uint32_t current = 0;
 
-  std::vector<Context> contexts_;
-  std::map<Context, std::uint32_t> numbers_;
-  std::uint32_t context_ = 0;
-  const image::ImageSelector* selector_ = nullptr;
-  TaskFilter filter_;
-  bool counted_ = true;  ///< What happens now, in context_, is counted.
-  // The part of the trace in which context_ has its task.
-  TraceIndex task_begin_ = 0;
-  TraceIndex task_end_ = kNoIndex;
+    [[nodiscard]] const Context& now() const { return list[current]; }
+    [[nodiscard]] bool has_room_for(const Context& context) const;
+    void select(const Context& context);  ///< Adds it, if it is new.
+    void reset();                         ///< Without contexts, until select().
+  };
+  /// The task of the current context, and the part of the trace in which it runs.
+  struct Task {
+    const image::ImageSelector* selector = nullptr;
+    TaskFilter filter;
+    bool counted = true;  ///< What happens now is counted.
+    TraceIndex begin = 0;
+    TraceIndex end = kNoIndex;
+  };
+  /// What the next range will show of those before it.
+  struct Open {
+    Place branch = 0;        ///< A taken indirect branch; a block or a range.
+    Node* direct = nullptr;  ///< The same for a direct branch that was observed.
+    Node* last = nullptr;    ///< The range that was observed last.
+    bool last_taken = false;
+  };
+  /// The ranges that the next cycle count covers, and exits among them.
+  struct Group {
+    std::unique_ptr<Place[]> places;
+    std::size_t size = 0;
+    bool lost = false;  ///< There were others.
+    /// In a part: no cycle count and no gap has closed the group at the start.
+    bool is_head = false;
+    bool shares_cycles = true;
+    std::uint64_t waiting_cycles = 0;
 
-  Place open_branch_ = 0;        ///< A taken indirect branch; a block or a range.
-  Node* open_direct_ = nullptr;  ///< The same for a direct branch that was observed.
-  Node* last_range_ = nullptr;   ///< The range that was observed last.
-  bool last_taken_ = false;
+    /// A range with its own cycle count need not be logged.
+    [[nodiscard]] bool is_empty() const { return size == 0 && !lost && !is_head; }
+    void forget();
+  };
 
-  std::unique_ptr<Place[]> group_;  ///< Ranges since the last cycle count, and exits.
-  std::size_t group_size_ = 0;
-  bool group_lost_ = false;
-  std::uint64_t waiting_cycles_ = 0;
+  Nodes nodes_;
+  NodeTable blocks_;
+  NodeTable ranges_;
+  Ways ways_;
+  Known known_;
+  Origin origin_;
+  Contexts contexts_;
+  Task task_;
+  Open open_;
+  Group group_;
   bool timestamps_repeat_cycles_ = false;
-  bool shares_cycles_ = true;
-
-  // For counting a part; see Part.
-  bool head_open_ = false;  ///< No cycle count and no gap has closed the group at the start.
-  Part part_;
-
+  Part part_;  ///< For counting a part.
   std::unique_ptr<Element[]> batch_;
   Counts kept_;
 };

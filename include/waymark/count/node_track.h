@@ -16,6 +16,7 @@ namespace waymark::count {
 ///   void leave();                         the path gets the place, and what is open stays open
 ///   void hand_over(address, isa, it);     the same at a place that has no node
 ///   void before_find();                   nodes may be dropped now
+///   void passed(Place);                   a block was counted
 ///   bool refuses(const Node&);            a taken indirect branch is not counted here
 ///   static constexpr bool kLinksExits;    refuses() never depends on the state of the path
 template <class Walk, bool kCycles, bool kReturns, class WalkedPath = flow::Path>
@@ -31,7 +32,7 @@ class NodeTrack {
   void pass(Place at, unsigned taken) {
     ++words(at, taken)[2];
     if constexpr (kCycles) counter_.log(at);
-    if constexpr (requires(Walk& walk) { walk.passed(at); }) walk().passed(at);
+    walk().passed(at);
   }
   [[gnu::noinline]] flow::Turn turn(Place& at, unsigned taken, std::uint32_t left) {
     at_ = at;
@@ -58,7 +59,7 @@ class NodeTrack {
     ++counter_.step(block).times[taken ? 1 : 0];
     way_ = nullptr;
     if constexpr (kCycles) counter_.log(block);
-    if constexpr (requires(Walk& walk) { walk.passed(block); }) walk().passed(block);
+    walk().passed(block);
   }
 
   void spend() {

@@ -67,8 +67,8 @@ struct PerfRequest {
 /// Plain data with the driver's operations.  Not thread safe.
 struct Unit {
   /// The state after probe, etm4x-programming.md 3.
-  explicit Unit(const IdRegisters& id, const Environment& environment = {},
-                Quirks quirks = kAllQuirks);
+  explicit Unit(const IdRegisters& registers, const Environment& where = {},
+                Quirks quirk_set = kAllQuirks);
 
   /// Writes exactly these bytes to a file.  A refusal changes nothing.
   Outcome write(std::string_view file, std::string_view bytes);

@@ -29,10 +29,23 @@ namespace waymark::etmv3 {
 /// back, and the state of data trace.  See etmv3.md 11.
 struct DecoderState {
   enum class State : std::uint8_t { kNoSync, kWaitASync, kWaitISync, kDecode };
+  /// How far decoding is from a synchronisation point.
+  struct Sync {
+    State state = State::kNoSync;
+    bool async_seen = false;  ///< The A-sync that kNoSync and kWaitASync wait for has passed.
+    UnsyncReason reason = UnsyncReason::kInitDecoder;  ///< For the element, at kNoSync.
+    /// The next I-sync is the first after a jump, not the first of the trace.
+    bool jumped = false;
+    friend bool operator==(const Sync&, const Sync&) = default;
+  };
+  /// Whether data that instructions should transfer is traced.  Counted over the whole trace.
+  struct DataSeen {
+    bool any = false;                ///< A data packet.
+    std::uint64_t instructions = 0;  ///< Those that load or store.
+    friend bool operator==(const DataSeen&, const DataSeen&) = default;
+  };
 
-  State state_ = State::kNoSync;
-  bool async_seen_ = false;  ///< The A-sync that kNoSync and kWaitASync wait for has passed.
-  UnsyncReason unsync_reason_ = UnsyncReason::kInitDecoder;
+  Sync sync_;
   TraceIndex packet_index_ = 0;
   /// Where the memory began to look as it does, if that depends on the place.
   TraceIndex memory_from_ = 0;
@@ -44,13 +57,10 @@ struct DecoderState {
   Element context_;  ///< The context fields of every element.
   /// The first held element is the range of the last instruction.
   bool cancellable_ = false;
-  bool data_seen_ = false;
-  std::uint64_t data_instructions_ = 0;
+  DataSeen data_;
   std::uint8_t doubts_ = 0;
   bool failed_ = false;
   bool yield_ = false;  ///< The client must see a context before memory is read under it.
-  /// The next I-sync is the first after a jump, not the first of the trace.
-  bool jumped_ = false;
 
   friend bool operator==(const DecoderState&, const DecoderState&) = default;
 };
@@ -83,7 +93,7 @@ class Decoder : private DecoderState {
 
   /// The fast path for a P-header.  It may be used when straight(); otherwise call accept().
   [[nodiscard]] bool straight() const {
-    return state_ == State::kDecode && queue_.ready() == 0 && diagnostics_.empty() && !yield_;
+    return sync_.state == State::kDecode && queue_.ready() == 0 && diagnostics_.empty() && !yield_;
   }
 
   /// As accept() and drain(): writes from `out` on and returns the new position.  Held elements may
@@ -152,7 +162,9 @@ class Decoder : private DecoderState {
   [[nodiscard]] bool same_state(const Decoder& other) const;
 
   /// Elements that drain() and run() gave, in order.  Only quirks need it.
-  void remember(std::span<const Element> given) { reference_.remember(given); }
+  void remember(std::span<const Element> given) {
+    if (quirks_.cancels_lone_range_only) reference_.remember(given);
+  }
 
  private:
   template <class Host, bool kCycles>

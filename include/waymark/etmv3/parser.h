@@ -12,6 +12,7 @@
 #include "waymark/etmv3/packet.h"
 #include "waymark/etmv3/quirks.h"
 #include "waymark/frames/block_reader.h"
+#include "waymark/protocol/visitor.h"
 
 namespace waymark::etmv3 {
 
@@ -76,14 +77,15 @@ class Parser : private ParserState, frames::ZerosReader {
   ///   bool on_atoms(TraceIndex index, const PHeader& header);
   ///   bool on_atoms(TraceIndex index, const ShortBranch& branch);
   ///   bool on_packet(Packet& packet);
-  /// which return false to stop after this packet.  It may have
+  /// which return false to stop after this packet.  As takes() states, it has
   ///   std::size_t on_p_headers(std::span<const frames::Run> runs, const std::uint8_t* data,
   ///                            std::size_t position, std::size_t size);
   /// which handles as many of the P-headers from `position` up to `size` as it likes, and returns
   /// the position after them; if it handles none, on_atoms() gets one.  `position` is in the first
-  /// of the runs.  Instead it may have
-  ///   void on_atom_row(Bytes headers);
-  /// which only sees the P-headers and cannot stop.  Returns true if the visitor stopped it.
+  /// of the runs.  Or it has
+  ///   bool on_atom_row(Bytes headers);
+  /// which gets consecutive P-headers; false stops after them.  Returns true if the visitor stopped
+  /// it.
   template <class Visitor>
   bool parse(Visitor&& visitor);
 
@@ -251,6 +253,7 @@ bool Parser::parse(Visitor&& visitor) {
 // Each iteration of the outer loop handles one run.
 template <class Visitor>
 bool Parser::parse_in_sync(Visitor& visitor) {
+  static_assert(protocol::has_what_it_takes<Visitor>());
   const std::uint8_t* const data = data_;
   const std::size_t size = size_;
   const std::array<PHeader, 256>& p_headers = *p_headers_;
@@ -265,7 +268,7 @@ bool Parser::parse_in_sync(Visitor& visitor) {
       const PHeader& header = p_headers[byte];
       // Zeros of an A-sync can only be before the first P-header of a row.
       if (header.valid && !ends_async(data + position)) [[likely]] {
-        if constexpr (requires { visitor.on_p_headers(runs_, data, position, size); }) {
+        if constexpr (Visitor::takes().p_headers) {
           const std::size_t next = visitor.on_p_headers(runs_.subspan(run_), data, position, size);
           if (next != position) {
             state_.last_type = PacketType::kPHeader;
@@ -274,12 +277,15 @@ bool Parser::parse_in_sync(Visitor& visitor) {
             continue;
           }
         }
-        if constexpr (requires { visitor.on_atom_row(Bytes{}); }) {
+        if constexpr (Visitor::takes().atom_rows) {
           std::size_t next = position + 1;
           while (next != end && p_headers[data[next]].valid) ++next;
-          visitor.on_atom_row(Bytes{data + position, next - position});
           state_.last_type = PacketType::kPHeader;
           state_.last_format = p_headers[data[next - 1]].format;
+          if (!visitor.on_atom_row(Bytes{data + position, next - position})) {
+            took(position, next - position);
+            return true;
+          }
           position = next;
           continue;
         }

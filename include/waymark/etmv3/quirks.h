@@ -111,11 +111,15 @@ struct DecoderQuirks {
   bool timestamps_count_as_whole = false;
   /// A data trace is refused, except for its packets: ETMCR 0x4.
   bool data_trace_is_unsupported = false;
-  /// isa::Options::reference_deviations: an A32 ERET, or LE in T32.
-  bool isa_deviations = false;
+  /// isa::Quirks::a32_eret_is_not_a_branch: an E atom at an A32 ERET.
+  bool a32_eret_is_not_a_branch = false;
   /// A reset keeps the index of the last packet: EO_TRACE without a packet after the reset has it.
   /// `84`, RESET, end of the trace
   bool index_survives_reset = false;
+  /// isa::Quirks::newer_branches_unconditional: an N atom at LE.
+  bool newer_branches_unconditional = false;
+  /// isa::Quirks::clrm_is_a_branch: an E atom at CLRM {APSR}.
+  bool clrm_is_a_branch = false;
 
   /// By their row in kDecoderQuirks.
   static constexpr DecoderQuirks of(QuirkSet set);
@@ -123,7 +127,7 @@ struct DecoderQuirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<DecoderQuirks>, 11> kDecoderQuirks{{
+inline constexpr std::array<NamedQuirk<DecoderQuirks>, 13> kDecoderQuirks{{
     {"cancels_lone_range_only", &DecoderQuirks::cancels_lone_range_only},
     {"forgets_direct_interworking", &DecoderQuirks::forgets_direct_interworking},
     {"stale_context_isa", &DecoderQuirks::stale_context_isa},
@@ -133,8 +137,10 @@ inline constexpr std::array<NamedQuirk<DecoderQuirks>, 11> kDecoderQuirks{{
     {"hides_frequency_change", &DecoderQuirks::hides_frequency_change},
     {"timestamps_count_as_whole", &DecoderQuirks::timestamps_count_as_whole},
     {"data_trace_is_unsupported", &DecoderQuirks::data_trace_is_unsupported},
-    {"isa_deviations", &DecoderQuirks::isa_deviations},
+    {"a32_eret_is_not_a_branch", &DecoderQuirks::a32_eret_is_not_a_branch},
     {"index_survives_reset", &DecoderQuirks::index_survives_reset},
+    {"newer_branches_unconditional", &DecoderQuirks::newer_branches_unconditional},
+    {"clrm_is_a_branch", &DecoderQuirks::clrm_is_a_branch},
 }};
 
 constexpr DecoderQuirks DecoderQuirks::of(QuirkSet set) { return chosen(kDecoderQuirks, set); }

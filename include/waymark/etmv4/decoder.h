@@ -141,9 +141,7 @@ class Decoder : private DecoderState {
   /// such as a context.  False if the client must see a context before memory is read under it, or
   /// if the atoms could lose what is settled.
   [[nodiscard]] bool can_settle() const {
-    return traits_.straight && sync_.state == State::kDecode && queue_.depth == 0 &&
-           !queue_.awaits_address && !busy_ && !queue_.empty() && !callbacks_ &&
-           !quirks_.error_loses_elements;
+    return only_settles() && !callbacks_ && !quirks_.error_loses_elements;
   }
   /// Settles it for the atoms at `index`, and is then busy(); straight() may be true after it was
   /// drained.
@@ -153,10 +151,22 @@ class Decoder : private DecoderState {
     settling_ = busy_ = true;
   }
 
+  /// The same for settle_and_run().  With space for everything, what an error loses can be removed
+  /// from the span again.
+  [[nodiscard]] bool can_settle_into(std::size_t space) const {
+    constexpr std::size_t kMostOfAtoms = 64;
+    return can_settle() ||
+           (queue_.simple() && only_settles() && space > queue_.size() + kMostOfAtoms);
+  }
+  /// As settle(), drain() and run(); may leave the decoder busy().
+  Element* settle_and_run(TraceIndex index, const AtomPacket& atoms, Element* out, Element* end);
+
   /// As accept() and drain(): writes from `out` on and returns the new position.  If `end` came
   /// first, the decoder is running(); packets that are not simple make it busy().
   Element* run(TraceIndex index, const AtomPacket& atoms, Element* out, Element* end) {
     packet_index_ = index;
+    if (path_.lost && drops_atoms()) [[unlikely]]
+      return out;
     if (traits_.can_lose_elements) return run_or_lose(out, end, atoms.atoms, atoms.atom_count);
     return follow(out, end, atoms.atoms, atoms.atom_count);
   }
@@ -222,6 +232,14 @@ class Decoder : private DecoderState {
   struct RangeSink;
   struct StagedSink;
   struct HeldSink;
+  /// For a lost path: nothing says where the next atoms are, and nobody wants to know.
+  [[nodiscard]] bool drops_atoms() const {
+    return !path_.pop_pending && !queue_.holds() && !traits_.reports_lost_atoms;
+  }
+  [[nodiscard]] bool only_settles() const {
+    return traits_.straight && sync_.state == State::kDecode && queue_.depth == 0 &&
+           !queue_.awaits_address && !busy_ && !queue_.empty();
+  }
   Element* follow(Element* out, Element* end, std::uint32_t atoms, std::uint32_t left);
   Element* run_or_lose(Element* out, Element* end, std::uint32_t atoms, std::uint32_t left);
 
@@ -237,7 +255,6 @@ class Decoder : private DecoderState {
   bool request(const Packet& packet);
   void refuse(const Packet& packet);
   void begin_at_trace_info(const Packet& packet);
-  [[nodiscard]] std::int64_t max_depth() const;
   void request_excess();
   [[nodiscard]] bool is_p0(EntryKind kind) const;
   void add_atoms(const Packet& packet);
@@ -329,11 +346,13 @@ class Decoder : private DecoderState {
   /// What follows from configuration, flags and quirks.
   struct Traits {
     bool exception_return_is_p0 = false;
-    bool checks = false;          ///< Any consistency check is on.
-    bool atoms_can_fail = false;  ///< A run of atoms can end in an error.
+    bool checks = false;              ///< Any consistency check is on.
+    bool atoms_can_fail = false;      ///< A run of atoms can end in an error.
+    bool reports_lost_atoms = false;  ///< DecodeFlag kReportLostAtoms.
     /// Atoms stand only for waypoints.  If loads or stores are P0 elements too, the trace does not
     /// show which instruction each atom is about, so no ranges are given.
     bool follows = false;
+    std::int64_t max_depth = 0;  ///< The most P0 elements that can be outstanding.
     bool counts_queued = false;  ///< An AtomCounter may take the place of elements.
     bool straight = false;       ///< No speculation, no checks: atoms need no queue.
     /// Quirk error_loses_elements: a packet of atoms can find the return stack empty; then the
@@ -350,6 +369,8 @@ class Decoder : private DecoderState {
   AtomCounter* counter_ = nullptr;
   StagedOutput output_;
   Element* run_out_ = nullptr;
+  /// With the quirk: what was settled for the current atoms, which an error loses too.
+  Element* settled_out_ = nullptr;
   bool settling_ = false;  ///< The current commit ends with the queue, which has no P0 element.
   std::vector<Diagnostic> diagnostics_;
 };

@@ -75,6 +75,7 @@ class P0Queue {
   Entry& add(EntryKind kind, TraceIndex index) {
     if (holds_) settle_held();
     Entry& entry = entries_.emplace_back();
+    note(kind);
     entry.kind = kind;
     entry.index = index;
     return entry;
@@ -87,7 +88,10 @@ class P0Queue {
       front_ = 0;
     }
   }
-  void push_back(const Entry& entry) { entries_.push_back(entry); }
+  void push_back(const Entry& entry) {
+    note(entry.kind);
+    entries_.push_back(entry);
+  }
   void pop_back() {
     entries_.pop_back();
     if (empty()) clear();
@@ -102,7 +106,11 @@ class P0Queue {
   void clear() {
     entries_.clear();
     front_ = 0;
+    simple_ = true;
   }
+  /// All entries since the queue was empty are simple: each makes at most one element, and none
+  /// changes the context.
+  [[nodiscard]] bool simple() const { return simple_; }
   void reset() {
     clear();
     holds_ = awaits_address = false;
@@ -132,8 +140,26 @@ class P0Queue {
   bool awaits_address = false;
 
  private:
+  void note(EntryKind kind) { simple_ = simple_ && is_simple(kind); }
+  static constexpr bool is_simple(EntryKind kind) {
+    switch (kind) {
+      case EntryKind::kTraceInfo:
+      case EntryKind::kTraceOn:
+      case EntryKind::kAddress:
+      case EntryKind::kEvent:
+      case EntryKind::kCycleCount:
+      case EntryKind::kTimestamp:
+      case EntryKind::kTimestampCycleCount:
+      case EntryKind::kMarker:
+        return true;
+      default:
+        return false;
+    }
+  }
+
   std::vector<Entry> entries_;
   std::size_t front_ = 0;
+  bool simple_ = true;
   bool holds_ = false;
   Entry held_{.kind = EntryKind::kAddress};
 };

@@ -14,6 +14,7 @@
 #include "waymark/etmv4/timestamp_register.h"
 #include "waymark/etmv4/unsynced_search.h"
 #include "waymark/frames/block_reader.h"
+#include "waymark/protocol/visitor.h"
 
 namespace waymark::etmv4 {
 
@@ -108,11 +109,11 @@ class Parser : private ParserState, frames::BlockReader {
   ///   bool on_packet(Packet& packet);
   /// which return false to stop after this packet.  Returns true if the visitor stopped it.
   ///
-  /// A visitor that only counts may also have
-  ///   void on_atom_row(Bytes headers);
+  /// As takes() states, a visitor also has
+  ///   bool on_atom_row(Bytes headers);
   /// which gets up to eight consecutive atom packets at once, often none; eight bytes can be read
-  /// from their start.  The indexes of its packets have no meaning.  It may also return false, and
-  /// the visitor may have
+  /// from their start.  False stops after them.  The indexes of its packets have no meaning, but it
+  /// may have
   ///   void on_place(const std::uint8_t* at);
   /// which gets the place of the next packet, for index_of(); nullptr: the index of the packet is
   /// valid.

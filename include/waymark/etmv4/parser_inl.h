@@ -2,7 +2,7 @@
 #pragma once
 
 #include <algorithm>
-#include <concepts>
+#include <type_traits>
 
 #include "waymark/base/bits.h"
 #include "waymark/etmv4/parser.h"
@@ -49,7 +49,7 @@ template <class Visitor>
 bool Parser::parse(Visitor&& visitor) {
   while (true) {
     if (synced_ && !carry_.active) [[likely]] {
-      if constexpr (requires { visitor.on_atom_row(Bytes{}); }) {
+      if constexpr (std::remove_cvref_t<Visitor>::takes().atom_rows) {
         return parse_rows(visitor);
       } else {
         return parse_in_sync(visitor);
@@ -64,6 +64,7 @@ bool Parser::parse(Visitor&& visitor) {
 // before the branch would add its latency to every misprediction.
 template <class Visitor>
 bool Parser::parse_in_sync(Visitor& visitor) {
+  static_assert(protocol::has_what_it_takes<Visitor>());
   const std::uint8_t* const data = data_;
   const std::size_t size = size_;
   std::size_t position = position_;
@@ -120,9 +121,9 @@ bool Parser::parse_in_sync(Visitor& visitor) {
 // length of a short address is known.  Runs do not matter, because no index is needed.
 template <class Visitor>
 bool Parser::parse_rows(Visitor& visitor) {
+  static_assert(protocol::has_what_it_takes<Visitor>());
   constexpr std::size_t kReach = kAddress32Size + kAtomRow;
-  constexpr bool kPlaces = requires { visitor.on_place(nullptr); };
-  constexpr bool kStops = std::same_as<decltype(visitor.on_atom_row(Bytes{})), bool>;
+  constexpr bool kPlaces = Visitor::takes().places;
   const auto word = [](const std::uint8_t* at) { return load_le<std::uint64_t>(at); };
   const std::uint8_t* const data = data_;
   const std::size_t size = size_;
@@ -158,13 +159,9 @@ bool Parser::parse_rows(Visitor& visitor) {
           return true;
         }
         const unsigned atoms = leading_atoms(row);
-        if constexpr (kStops) {
-          if (!visitor.on_atom_row({at + length, atoms})) {
-            took(position, length + atoms);
-            return true;
-          }
-        } else {
-          visitor.on_atom_row({at + length, atoms});
+        if (!visitor.on_atom_row({at + length, atoms})) {
+          took(position, length + atoms);
+          return true;
         }
         position += length + atoms;
         continue;

@@ -38,8 +38,8 @@ struct Quirks {
   /// Markers of the data stream end the decoding of a stretch, and data trace or loads and stores
   /// as P0 elements are refused.  `20` with TRCCONFIGR.DA
   bool data_trace_is_unsupported = false;
-  /// isa::Options::reference_deviations: an `f6` at CB or LE, an A32 ERET.
-  bool isa_deviations = false;
+  /// isa::Quirks::a32_eret_is_not_a_branch: an E atom at an A32 ERET.
+  bool a32_eret_is_not_a_branch = false;
   /// The walk to an exception's return address runs to the end of the readable memory if it steps
   /// over that address.  `06 05 96 01`, inside a 32-bit T32 instruction
   bool exception_walk_runs_over = false;
@@ -62,12 +62,18 @@ struct Quirks {
   /// A reset keeps the index of the last packet: EO_TRACE without a packet after the reset has it.
   /// `f7`, RESET, end of the trace
   bool index_survives_reset = false;
+  /// isa::Quirks::newer_branches_unconditional: an N atom at CB or LE.
+  bool newer_branches_unconditional = false;
+  /// isa::Quirks::clrm_is_a_branch: an E atom at CLRM {APSR}.
+  bool clrm_is_a_branch = false;
+  /// A walk over code without a waypoint ends only where the memory does, not after 4 to 8 MiB.
+  bool walks_unlimited = false;
   /// The walk to an exception's return address is also tried if that address is before the current
   /// one.  `95 02 06 05 95 01`
   bool exception_walk_goes_back = false;
   /// Cycle count packets do not commit elements.  `f7 0c 01` with TRCCONFIGR.CCI
   bool cycle_counts_do_not_commit = false;
-  /// isa::Options::newer_branches_unknown: an `f7` at RETAASPPC, CB or LE.
+  /// isa::Quirks::newer_branches_unknown: an `f7` at RETAASPPC, CB or LE.
   bool newer_branches_unknown = false;
   /// Instructions in an IT block do not count as conditional.  `f7` at IT
   bool it_blocks_ignored = false;
@@ -82,7 +88,7 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 21> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 24> kQuirks{{
     {"pe_reset_is_bad", &Quirks::pe_reset_is_bad},
     {"discard_loses_instrumentation", &Quirks::discard_loses_instrumentation},
     {"source_address_not_cancelled", &Quirks::source_address_not_cancelled},
@@ -95,7 +101,7 @@ inline constexpr std::array<NamedQuirk<Quirks>, 21> kQuirks{{
     {"source_address_after_state", &Quirks::source_address_after_state},
     {"fatal_walk_errors", &Quirks::fatal_walk_errors},
     {"data_trace_is_unsupported", &Quirks::data_trace_is_unsupported},
-    {"isa_deviations", &Quirks::isa_deviations},
+    {"a32_eret_is_not_a_branch", &Quirks::a32_eret_is_not_a_branch},
     {"exception_walk_runs_over", &Quirks::exception_walk_runs_over},
     {"v8m_exception_return_is_not_p0", &Quirks::v8m_exception_return_is_not_p0},
     {"exception_context_sets_isa", &Quirks::exception_context_sets_isa},
@@ -104,6 +110,9 @@ inline constexpr std::array<NamedQuirk<Quirks>, 21> kQuirks{{
     {"reserved_cond_is_off", &Quirks::reserved_cond_is_off},
     {"missing_address_leaves_element", &Quirks::missing_address_leaves_element},
     {"index_survives_reset", &Quirks::index_survives_reset},
+    {"newer_branches_unconditional", &Quirks::newer_branches_unconditional},
+    {"clrm_is_a_branch", &Quirks::clrm_is_a_branch},
+    {"walks_unlimited", &Quirks::walks_unlimited},
 }};
 
 /// The quirks that only versions before 1.8.0 have.

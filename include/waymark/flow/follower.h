@@ -103,6 +103,10 @@ class Follower {
   /// The longest block, in instructions; 0: no limit (the walk ends where the image does).
   void set_range_limit(std::uint32_t instructions);
 
+  /// A quirk of the reference: a walk over code without a waypoint ends only where the memory does.
+  /// Otherwise it also ends after 4 to 8 MiB.
+  void set_walks_unlimited(bool on);
+
   /// Switches the cache off: every look-up walks.  For tests.
   void set_cache_enabled(bool enabled) { cache_enabled_ = enabled; }
 
@@ -197,6 +201,7 @@ class Follower {
   bool cache_enabled_ = true;
   bool callbacks_ = false;
   bool calls_turn_ = false;
+  bool walks_unlimited_ = false;
   std::uint32_t found_ = 0;  ///< The number of the cached block that was looked up last.
   std::uint32_t view_ = 0;
   std::uint32_t range_limit_ = 0;

@@ -5,54 +5,13 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "waymark/flow/follower.h"
+#include "waymark/flow/step_store.h"
 #include "waymark/isa/instruction.h"
-#include "waymark/isa/memory.h"
 
 namespace waymark::flow {
-
-/// What is remembered of an A32 or T32 instruction.
-///
-/// Steps are in sequences, in the order of memory: after a step comes that of the next instruction,
-/// or an end, which is not an instruction but says where the sequence would continue.  After an end
-/// one more step can be read (without meaning), so that loops may look ahead.
-struct Step {
-  // Values of `bits`.
-  static constexpr std::uint32_t kStopsNotExecuted = 1 << 0;  ///< An end.
-  static constexpr std::uint32_t kStopsExecuted = 1 << 1;     ///< An end or a branch.
-  static constexpr std::uint32_t kAlways = 1 << 2;            ///< Set in every step.
-  static constexpr std::uint32_t kConditional = 1 << 17;      ///< As in a word of Element flags.
-  static constexpr unsigned kAccessShift = 3;
-  static constexpr unsigned kLinkShift = 18;
-
-  std::uint32_t address = 0;
-  std::uint32_t end = 0;  ///< The address of the next instruction in memory.
-  std::uint32_t bits = kAlways;
-  /// Instruction set, type, subtype and size as the bytes of an Element.
-  std::uint32_t description = 0;
-
-  [[nodiscard]] isa::Isa isa() const { return static_cast<isa::Isa>(description & 0xFF); }
-  [[nodiscard]] isa::InstrType type() const {
-    return static_cast<isa::InstrType>(description >> 8 & 0xFF);
-  }
-  [[nodiscard]] isa::InstrSubtype subtype() const {
-    return static_cast<isa::InstrSubtype>(description >> 16 & 0xFF);
-  }
-  [[nodiscard]] unsigned size() const { return description >> 24; }  ///< In bytes; 0: an end.
-  [[nodiscard]] bool conditional() const { return (bits & kConditional) != 0; }
-  [[nodiscard]] isa::DataAccess access() const {
-    return static_cast<isa::DataAccess>(bits >> kAccessShift & 3);
-  }
-  [[nodiscard]] bool is_end() const { return (bits & kStopsNotExecuted) != 0; }
-  [[nodiscard]] bool is_branch() const {
-    return (bits & (kStopsExecuted | kStopsNotExecuted)) == kStopsExecuted;
-  }
-};
-static_assert(sizeof(Step) == 16);
 
 /// Points into the cache of its owner's InstructionCache.  A copy of the owner gets an empty cache,
 /// so a copy of this points nowhere; assignment is for one owner.
@@ -96,9 +55,9 @@ class InstructionCache {
   /// are valid until flushes() changes or, if the cache is switched off, until the next call.
   const Step* at(std::uint32_t address, isa::Isa isa) {
     // Also false for addresses that are not aligned.
-    const std::uint32_t slot = std::rotr(address - line_address_, unit_);
-    if (slot < kSlots && isa == line_isa_) [[likely]] {
-      const Step* const step = line_->steps[slot];
+    const std::uint32_t slot = std::rotr(address - last_.address, last_.unit);
+    if (slot < StepLine::kSlots && isa == last_.isa) [[likely]] {
+      const Step* const step = last_.line->steps[slot];
       if (step != nullptr) [[likely]]
         return step;
     }
@@ -140,21 +99,28 @@ class InstructionCache {
   [[nodiscard]] image::SpaceMask space() const { return memory_.space(); }
 
   /// How often everything was forgotten.
-  [[nodiscard]] std::uint64_t flushes() const { return flushes_; }
+  [[nodiscard]] std::uint64_t flushes() const { return counts_.flushes; }
 
   /// Counts for tests.
-  [[nodiscard]] std::uint64_t classified() const { return classified_; }
+  [[nodiscard]] std::uint64_t classified() const { return counts_.classified; }
 
  private:
-  static constexpr std::uint32_t kSlots = 64;
-  struct Line {
-    std::uint32_t address = 0;
-    std::uint32_t view = 0;
-    isa::Isa isa = isa::Isa::kUnknown;
-    std::array<const Step*, kSlots> steps{};
-  };
-  static const Line kNoLine;  ///< No instruction in it is decided.
+  static const StepLine kNoLine;  ///< No instruction in it is decided.
   static const Step kNoStep;
+
+  /// The line of the last look-up, in the current view.  Initially none.
+  struct LastLine {
+    std::uint32_t address = 0;
+    int unit = 0;  ///< log2 of the size of a slot in bytes.
+    isa::Isa isa = isa::Isa::kUnknown;
+    const StepLine* line = &kNoLine;
+  };
+
+  /// For tests, and for clients that hold steps.
+  struct Counts {
+    std::uint64_t classified = 0;
+    std::uint64_t flushes = 0;
+  };
 
   /// Where an end or a branch leads.  Number kNoLink is for steps outside the cache: its `step`
   /// stays nullptr.
@@ -182,12 +148,10 @@ class InstructionCache {
   const Step* find_far(const Step*& recent, std::uint32_t address, isa::Isa isa);
   const Step* look_outside(std::uint32_t address, isa::Isa isa);
   const Step* find_behind(const Step& step);
-  const Step* fill(Line& line, std::uint32_t address);
+  const Step* fill(StepLine& line, std::uint32_t address);
   bool classify(std::uint32_t address, isa::Isa isa, const std::uint8_t* bytes, Step& step,
                 Link& link);
   static Step end_step(std::uint32_t address, isa::Isa isa);
-  Line& line_at(std::uint32_t address, isa::Isa isa);
-  void insert(Line* line);
   void leave_line();
   void begin_views();
   void forget_steps();
@@ -198,20 +162,11 @@ class InstructionCache {
   bool callbacks_ = false;
   BlockEnd outcome_ = BlockEnd::kWaypoint;
   std::uint32_t view_ = 0;
-  std::uint64_t classified_ = 0;
-  std::uint64_t flushes_ = 0;
+  Counts counts_;
 
-  // The line of the last look-up.
-  std::uint32_t line_address_ = 0;
-  int unit_ = 0;  ///< log2 of the size of a slot in bytes.
-  isa::Isa line_isa_ = isa::Isa::kUnknown;
-  const Line* line_ = &kNoLine;
-
-  std::vector<Line*> table_;  ///< Open addressing; size a power of two.
-  std::vector<std::unique_ptr<Line[]>> lines_;
-  std::size_t used_ = 0;
-  std::vector<std::unique_ptr<Step[]>> slabs_;
-  std::size_t slab_used_ = 0;  ///< Used steps of the last slab.
+  LastLine last_;
+  StepLines lines_;
+  StepStore steps_;
   std::vector<Link> links_;
   static constexpr std::uint32_t kRecent = 512;
   std::array<const Step*, kRecent> recent_;  ///< What find() gave, in the current view.

@@ -60,6 +60,30 @@ struct Core {
 /// isa-waypoints.md 2.1.  kNotFound: the name is not known.
 Result<Core> core_by_name(std::string_view name);
 
+/// Where the reference classifies otherwise than the architecture says.  All are off in native use.
+struct Quirks {
+  /// A32 ERET is not a branch.  isa-waypoints.md 4
+  bool a32_eret_is_not_a_branch = false;
+  /// Compare-and-branch (FEAT_CMPBR) and the loops of Armv8.1-M are not conditional.
+  /// isa-waypoints.md 3 and 5.5
+  bool newer_branches_unconditional = false;
+  /// CLRM of APSR is a branch.  isa-waypoints.md 5.5
+  bool clrm_is_a_branch = false;
+  /// Only before 1.8.0: RETAASPPC and RETABSPPC, compare-and-branch and the loops of Armv8.1-M are
+  /// not branches.
+  bool newer_branches_unknown = false;
+
+  /// What 1.8.0 has.
+  static constexpr Quirks reference();
+  friend bool operator==(const Quirks&, const Quirks&) = default;
+};
+
+constexpr Quirks Quirks::reference() {
+  return {.a32_eret_is_not_a_branch = true,
+          .newer_branches_unconditional = true,
+          .clrm_is_a_branch = true};
+}
+
 /// What a protocol counts as a waypoint; isa-waypoints.md 1.
 struct Options {
   Arch arch = Arch::kV7;
@@ -67,12 +91,7 @@ struct Options {
   bool wfi_wfe_waypoints = false;
   bool track_it_block = false;
   bool a64_opcode_check = false;  ///< A64 words with zero upper halves are kInvalidOpcode.
-  /// As the reference, not the architecture: compare-and-branch (FEAT_CMPBR) and the loops of
-  /// Armv8.1-M are not conditional, A32 ERET is not a branch, and CLRM of APSR is one.
-  bool reference_deviations = false;
-  /// As older versions of the reference: RETAASPPC and RETABSPPC, compare-and-branch (FEAT_CMPBR)
-  /// and the loops of Armv8.1-M are not branches.
-  bool newer_branches_unknown = false;
+  Quirks quirks = {};
   friend bool operator==(const Options&, const Options&) = default;
 };
 

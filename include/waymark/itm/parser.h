@@ -11,6 +11,7 @@
 #include "waymark/frames/block_reader.h"
 #include "waymark/itm/config.h"
 #include "waymark/itm/packet.h"
+#include "waymark/protocol/visitor.h"
 
 namespace waymark::itm {
 
@@ -43,7 +44,7 @@ class Parser : frames::ZerosReader {
 
   /// Reads on until the block is used up or the visitor stops it.  `Visitor` has
   ///   bool on_packet(const Packet& packet);
-  /// which returns false to stop after this packet, and may have
+  /// which returns false to stop after this packet, and, if its takes() states own_packet,
   ///   Packet& place();
   /// which gives the place where the next packet is made.  Returns true if the visitor stopped it.
   template <class Visitor>
@@ -136,6 +137,7 @@ bool Parser::parse(Visitor&& visitor) {
 // length follows from two bits, and their payload takes one load.
 template <class Visitor>
 bool Parser::parse_in_sync(Visitor& visitor) {
+  static_assert(protocol::has_what_it_takes<Visitor>());
   const std::uint8_t* const data = data_;
   const std::size_t size = size_;
   std::size_t position = position_;
@@ -149,7 +151,7 @@ bool Parser::parse_in_sync(Visitor& visitor) {
       // A packet that is kept is made where it stays: copying what was just written is slow.
       Packet own;
       Packet* made = &own;
-      if constexpr (requires { visitor.place(); }) made = &visitor.place();
+      if constexpr (Visitor::takes().own_packet) made = &visitor.place();
       Packet& packet = *made;
       packet.index = index(position);
       if ((header & 3) != 0 && size - position > sizeof(std::uint32_t)) [[likely]] {

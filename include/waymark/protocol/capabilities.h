@@ -22,7 +22,7 @@ struct Capabilities {
   Stated runs_rows;      ///< The decoder takes rows of consecutive headers.
   Stated puts;           ///< The decoder writes a packet's elements where the client wants them.
   Stated leaves_spans;   ///< The decoder keeps elements in the client's span between calls.
-  Stated marks_frames;   ///< Each packet has its length, and no elements come without a packet.
+  Stated marks_parts;    ///< Each packet has its length, and no elements come without a packet.
   Stated jumps;          ///< State can be compared, and taken up in the middle of a trace.
   Stated takes_place;    ///< A copy of a decoder must see the original.
   Stated refreshes;      ///< The decoder keeps what it read from the image.

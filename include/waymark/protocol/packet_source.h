@@ -39,12 +39,15 @@ class PacketSource final : public Source {
   [[nodiscard]] waymark::Protocol protocol() const override { return P::protocol(config_); }
   [[nodiscard]] TraceId trace_id() const override { return config_.trace_id(); }
 
-  void feed(const frames::StreamBlock& block) override { parser_.feed(block); }
+  void feed(const frames::StreamBlock& block) override {
+    parser_.feed(block);
+    used_up_ = false;
+  }
   std::size_t next(std::span<Element> out) override;
   void count(count::Counter& counter) override;
 
-  void finish() override { begin_end(/*last_piece=*/true); }
-  void finish_piece() override { begin_end(/*last_piece=*/false); }
+  void finish() override { begin_end(true); }
+  void finish_piece() override { begin_end(false); }
   void reset() override;
   void refresh() override;
 
@@ -57,7 +60,7 @@ class PacketSource final : public Source {
   void reset_statistics() override;
 
   void set_observer(Observer* observer, TraceId stream_id) override;
-  bool mark_frames(FrameMarks* marks) override;
+  bool mark_parts(PartMarks* marks) override;
 
   void write_packet(TextBuffer& out, const PacketRef& packet) const override {
     P::write_packet(out, packet.template as<Packet>(), config_, options_);
@@ -91,23 +94,45 @@ class PacketSource final : public Source {
 
   static constexpr std::size_t kFramePitch = frames::kPlainFrameBytes + 1;  ///< In indexes.
 
-  /// What finish() requested, and is to be done next.
-  enum class Ending : std::uint8_t { kNone, kPacket, kElements, kReport, kDone };
+  enum class Marking : std::uint8_t { kNone, kFrames, kBytes };
+
+  /// How far the parser came.
+  enum class Parsed : std::uint8_t {
+    kAll,     ///< The block is used up.
+    kPart,    ///< The decoder has more to give, or there is no more room.
+    kYields,  ///< The same, and the client must see what it has before more is decoded.
+  };
+
+  /// The observer, and what it is shown besides diagnostics.
+  struct Watcher {
+    Observer* observer = nullptr;
+    bool packets = false;
+    bool landmarks = false;
+    TraceId stream_id = 0;
+  };
+
+  /// The steps of the end of the trace, or of a piece of it.
+  struct Ending {
+    /// The one to be done next.  kNone: finish() was not called.
+    enum class Step : std::uint8_t { kNone, kPacket, kElements, kReport, kDone };
+    Step step = Step::kNone;
+    bool last_piece = true;  ///< False: finish_piece() asked for the end.
+  };
 
   // Visitors of the parser.
-  template <bool kMarked>
+  template <Marking kMarking>
   struct Straight;
   struct Counting;
   struct CountingHost;
 
   /// Only code that runs with a decoder calls it.
-  Decoder& decoder() { return *decoder_; }  // NOLINT(bugprone-unchecked-optional-access)
+  Decoder& decoder() { return *decoder_; }
 
   // -- With a decoder. --
-  template <bool kMarked>
+  template <Marking kMarking>
   std::size_t next_element(std::span<Element> out);
-  template <bool kMarked>
-  bool parse_into(std::span<Element> out, std::size_t& count);
+  template <Marking kMarking>
+  Parsed parse_into(std::span<Element> out, std::size_t& count);
   bool parse_until_busy();
   void report_diagnostics();
 
@@ -126,8 +151,8 @@ class PacketSource final : public Source {
   void show();
 
   void begin_end(bool last_piece) {
-    ending_ = Ending::kPacket;
-    last_piece_ = last_piece;
+    ending_ = {.step = Ending::Step::kPacket, .last_piece = last_piece};
+    used_up_ = false;
   }
   bool end_step();
 
@@ -140,13 +165,10 @@ class PacketSource final : public Source {
   [[no_unique_address]] Landmarks landmarks_;
   Packet packet_;
   SourceStatistics statistics_;
-  Observer* observer_ = nullptr;
-  bool shows_packets_ = false;
-  FrameMarks* marks_ = nullptr;
-  bool shows_landmarks_ = false;
-  TraceId stream_id_ = 0;
-  Ending ending_ = Ending::kNone;
-  bool last_piece_ = true;  ///< False: finish_piece() asked for the end.
+  Watcher watcher_;
+  PartMarks* marks_ = nullptr;
+  Ending ending_;
+  bool used_up_ = false;  ///< next() has nothing to give before the next block or the end.
 };
 
 }  // namespace waymark::protocol

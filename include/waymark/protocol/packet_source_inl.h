@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "waymark/protocol/packet_source.h"
+#include "waymark/protocol/visitor.h"
 
 namespace waymark::protocol {
 
@@ -11,47 +12,60 @@ namespace waymark::protocol {
 
 /// Passes packets from the parser's loop to the decoder without a stop between them.
 template <class P>
-template <bool kMarked>
+template <typename PacketSource<P>::Marking kMarking>
 struct PacketSource<P>::Straight {
+  static constexpr bool kMarked = kMarking != Marking::kNone;
+  static consteval VisitorTakes takes() { return {.p_headers = kCan.runs_rows && !kMarked}; }
+
   PacketSource& source;
   Element* at;
   Element* end;
 
   // Only used with marks.
-  FrameMarks* marks = nullptr;
+  PartMarks* marks = nullptr;
   const Element* first = nullptr;  ///< Where the block's first element would be.
-  std::size_t frame = 0;
+  std::size_t part = 0;
+
+  /// The client must see what it has before more is decoded.
+  bool yields = false;
 
   void begin(const Element* out) {
     if constexpr (kMarked) {
       marks = source.marks_;
       first = out - marks->elements;
-      frame = marks->frame;
+      part = marks->part;
       // What the last packet still had to give has come since.
-      if (marks->ends[frame] != FrameMarks::kNone) mark();
+      if (marks->ends[part] != PartMarks::kNone) mark();
     }
   }
   void finish() {
-    if constexpr (kMarked) marks->frame = static_cast<std::uint32_t>(frame);
+    if constexpr (kMarked) marks->part = static_cast<std::uint32_t>(part);
   }
-  void mark() { marks->ends[frame] = static_cast<std::uint32_t>(at - first); }
+  void mark() { marks->ends[part] = static_cast<std::uint32_t>(at - first); }
   /// No branch: the ends of frames could not be predicted.
-  void enter_frame(TraceIndex index, std::size_t length) {
-    if constexpr (kMarked) {
+  void enter_part(TraceIndex index, std::size_t length) {
+    if constexpr (kMarking == Marking::kFrames) {
       const std::size_t offset = index - marks->index;
       const std::size_t in_frame = offset % kFramePitch;
-      frame = offset / kFramePitch + (in_frame + length > frames::kPlainFrameBytes ? 1 : 0);
+      part = offset / kFramePitch + (in_frame + length > frames::kPlainFrameBytes ? 1 : 0);
+    } else if constexpr (kMarking == Marking::kBytes) {
+      part = index - marks->index + length - 1;
     }
   }
-  void enter_frame(const Packet& packet) {
+  void enter_part(const Packet& packet) {
     if constexpr (kMarked) {
+      constexpr bool kFrames = kMarking == Marking::kFrames;
       // A packet that began in an earlier block ends at the parser's position.
       std::size_t end_position = source.parser_.position();
-      const std::size_t offset = packet.index - marks->index;
-      if (packet.index >= marks->index)
-        end_position = std::max(end_position, offset - offset / kFramePitch + packet.length);
+      if (packet.index >= marks->index) {
+        const std::size_t offset = packet.index - marks->index;
+        const std::size_t position = kFrames ? offset - offset / kFramePitch : offset;
+        end_position =
+            std::max(end_position, position + P::length_from_index(packet, source.parser_));
+      }
       const std::size_t last = std::max<std::size_t>(end_position, 1) - 1;
-      frame = std::min(last / frames::kPlainFrameBytes, FrameMarks::kMaxFrames - 1);
+      part = kFrames ? std::min(last / frames::kPlainFrameBytes, PartMarks::kMaxFrames - 1)
+                     : std::min(last, PartMarks::kMaxBytes - 1);
     }
   }
 
@@ -59,29 +73,27 @@ struct PacketSource<P>::Straight {
   bool on_atoms(TraceIndex index, const Atoms& atoms) {
     Decoder& decoder = source.decoder();
     ++source.statistics_.packets;
-    if constexpr (kMarked) enter_frame(index, atoms.length);
+    if constexpr (kMarked) enter_part(index, atoms.length);
     if (decoder.straight()) [[likely]] {
       at = decoder.run(index, atoms, at, end);
       if constexpr (kMarked) mark();
       return at != end && !decoder.busy();
     }
     if constexpr (kCan.settles_atoms) {
-      if (decoder.can_settle()) {
-        decoder.settle(index);
-        at += decoder.drain({at, end});
-        if (!decoder.busy() && at != end && decoder.straight()) {
-          at = decoder.run(index, atoms, at, end);
-          if constexpr (kMarked) mark();
-          return at != end && !decoder.busy();
-        }
+      if (decoder.can_settle_into(static_cast<std::size_t>(end - at))) {
+        at = decoder.settle_and_run(index, atoms, at, end);
+        return drained();
       }
     }
-    Packet packet;
-    packet.index = index;
-    copy_atoms(atoms, packet);
-    decoder.accept(packet);
-    if constexpr (kMarked) mark();
-    return at != end && !decoder.busy();
+    if constexpr (requires { decoder.accept_atoms(index, atoms); }) {
+      decoder.accept_atoms(index, atoms);
+    } else {
+      Packet packet;
+      packet.index = index;
+      copy_atoms(atoms, packet);
+      decoder.accept(packet);
+    }
+    return drained();
   }
 
   std::size_t on_p_headers(std::span<const frames::Run> runs, const std::uint8_t* data,
@@ -98,7 +110,7 @@ struct PacketSource<P>::Straight {
 
   bool on_packet(const Packet& packet) {
     Decoder& decoder = source.decoder();
-    enter_frame(packet);
+    enter_part(packet);
     if constexpr (kCan.puts) {
       if (source.count(packet)) at = decoder.put(packet, at, end);
       if constexpr (kMarked) mark();
@@ -106,9 +118,20 @@ struct PacketSource<P>::Straight {
       return at != end && !decoder.busy() && !decoder.failed();
     } else {
       source.take(packet);
-      if constexpr (kMarked) mark();
-      return !decoder.busy();
+      return drained();
     }
+  }
+
+ private:
+  /// Takes what the packet resolves.  True: the next packet may follow at once.
+  bool drained() {
+    Decoder& decoder = source.decoder();
+    if (decoder.busy()) {
+      at += decoder.drain({at, end});
+      yields = decoder.busy();
+    }
+    if constexpr (kMarked) mark();
+    return at != end && !yields && !decoder.failed();
   }
 };
 
@@ -146,6 +169,8 @@ struct PacketSource<P>::CountingHost {
 /// Counts, for a client that asks for nothing else.
 template <class P>
 struct PacketSource<P>::Counting {
+  static consteval VisitorTakes takes() { return {.atom_rows = true}; }
+
   PacketSource& source;
 
   template <AtomsOf<P> Atoms>
@@ -153,7 +178,10 @@ struct PacketSource<P>::Counting {
     ++source.statistics_.packets;
     return true;
   }
-  void on_atom_row(Bytes headers) { source.statistics_.packets += headers.size(); }
+  bool on_atom_row(Bytes headers) {
+    source.statistics_.packets += headers.size();
+    return true;
+  }
   bool on_packet(const Packet& packet) {
     source.take(packet);
     return true;
@@ -165,17 +193,20 @@ struct PacketSource<P>::Counting {
 template <class P>
 std::size_t PacketSource<P>::next(std::span<Element> out) {
   if (!decoder_) return next_packets();
-  if constexpr (kCan.marks_frames) {
-    if (marks_ != nullptr) return next_element<true>(out);
+  if (used_up_) return 0;
+  if constexpr (kCan.marks_parts) {
+    if (marks_ != nullptr && marks_->parts == PartMarks::Parts::kFrames)
+      return next_element<Marking::kFrames>(out);
+    if (marks_ != nullptr) return next_element<Marking::kBytes>(out);
   }
-  return next_element<false>(out);
+  return next_element<Marking::kNone>(out);
 }
 
 template <class P>
 void PacketSource<P>::count(count::Counter& counter) {
   counter.set_shares_cycles(P::has_cycles(config_));
   if constexpr (kCan.counts) {
-    if (decoder_ && options_.block_cache && !shows_packets_ && decoder_->counts_straight()) {
+    if (decoder_ && options_.block_cache && !watcher_.packets && decoder_->counts_straight()) {
       CountingHost host{*this, counter};
       counter.set_timestamps_repeat_cycles(protocol() == waymark::Protocol::kEtmV4 ||
                                            protocol() == waymark::Protocol::kEte);
@@ -192,9 +223,9 @@ void PacketSource<P>::reset() {
   parser_.reset();
   if (decoder_) decoder_->reset();
   landmarks_ = Landmarks(config_);
-  ending_ = Ending::kNone;
-  last_piece_ = true;
-  if (observer_ != nullptr) observer_->on_operation(Operation::kReset, stream_id_);
+  ending_ = {};
+  if (watcher_.observer != nullptr)
+    watcher_.observer->on_operation(Operation::kReset, watcher_.stream_id);
 }
 
 template <class P>
@@ -223,18 +254,18 @@ void PacketSource<P>::reset_statistics() {
 
 template <class P>
 void PacketSource<P>::set_observer(Observer* observer, TraceId stream_id) {
-  observer_ = observer;
-  shows_packets_ = observer != nullptr && observer->wants_packets();
-  shows_landmarks_ = observer != nullptr && observer->wants_landmarks();
-  stream_id_ = stream_id;
+  watcher_ = {.observer = observer,
+              .packets = observer != nullptr && observer->wants_packets(),
+              .landmarks = observer != nullptr && observer->wants_landmarks(),
+              .stream_id = stream_id};
   if constexpr (kCan.is_monitored)
     parser_.set_monitored(observer != nullptr && observer->monitors_packets());
 }
 
 template <class P>
-bool PacketSource<P>::mark_frames(FrameMarks* marks) {
-  if constexpr (kCan.marks_frames) marks_ = marks;
-  return kCan.marks_frames;
+bool PacketSource<P>::mark_parts(PartMarks* marks) {
+  if constexpr (kCan.marks_parts) marks_ = marks;
+  return kCan.marks_parts;
 }
 
 template <class P>
@@ -274,7 +305,7 @@ void PacketSource<P>::restore(const Source& other) {
   registers_ = from.registers_;
   landmarks_ = from.landmarks_;
   ending_ = from.ending_;
-  last_piece_ = from.last_piece_;
+  used_up_ = false;
   if constexpr (kCan.jumps) {
     if (decoder_ && from.decoder_) decoder_->restore(*from.decoder_);
   }
@@ -284,7 +315,7 @@ template <class P>
 bool PacketSource<P>::same_state(const Source& other) const {
   if constexpr (kCan.jumps) {
     const auto& with = static_cast<const PacketSource&>(other);
-    if (!parser_.same_state(with.parser_) || ending_ != with.ending_) return false;
+    if (!parser_.same_state(with.parser_) || ending_.step != with.ending_.step) return false;
     if (decoder_.has_value() != with.decoder_.has_value()) return false;
     return !decoder_ || decoder_->same_state(*with.decoder_);
   } else {
@@ -295,7 +326,7 @@ bool PacketSource<P>::same_state(const Source& other) const {
 // -- With a decoder. ------------------------------------------------------------------------------
 
 template <class P>
-template <bool kMarked>
+template <typename PacketSource<P>::Marking kMarking>
 std::size_t PacketSource<P>::next_element(std::span<Element> out) {
   std::size_t count = 0;
   if constexpr (kCan.runs_atoms) {
@@ -317,22 +348,27 @@ std::size_t PacketSource<P>::next_element(std::span<Element> out) {
       if (decoder().busy() && count != 0) break;
       if (decoder().busy()) continue;
     }
-    if (failed() && ending_ == Ending::kNone) break;
-    if (shows_packets_) {
+    if (failed() && ending_.step == Ending::Step::kNone) break;
+    if (watcher_.packets) {
       if (count != 0) break;
       if (!failed() && parser_.next(packet_)) {
         deliver();
         continue;
       }
     } else if (!failed()) {
-      if (parse_into<kMarked>(out, count)) continue;
+      const Parsed parsed = parse_into<kMarking>(out, count);
+      if (parsed == Parsed::kYields && count != 0) break;
+      if (parsed != Parsed::kAll) continue;
     }
     // The end is reported after the last element has been given.
-    if (ending_ == Ending::kReport && observer_ != nullptr && count != 0) break;
-    if (!end_step()) break;
+    if (ending_.step == Ending::Step::kReport && watcher_.observer != nullptr && count != 0) break;
+    if (!end_step()) {
+      used_up_ = true;
+      break;
+    }
   }
   // It is always the last one.
-  if (!last_piece_ && count != 0 && out[count - 1].kind == ElementKind::kEndOfTrace) --count;
+  if (!ending_.last_piece && count != 0 && out[count - 1].kind == ElementKind::kEndOfTrace) --count;
   if constexpr (kCan.remembers_elements) {
     if (options_.quirks != 0) decoder().remember(out.first(count));
   }
@@ -340,20 +376,22 @@ std::size_t PacketSource<P>::next_element(std::span<Element> out) {
   return count;
 }
 
-/// Fills `out` from `count` on.  False: the block is used up.
+/// Fills `out` from `count` on.
 template <class P>
-template <bool kMarked>
-bool PacketSource<P>::parse_into(std::span<Element> out, std::size_t& count) {
+template <typename PacketSource<P>::Marking kMarking>
+typename PacketSource<P>::Parsed PacketSource<P>::parse_into(std::span<Element> out,
+                                                             std::size_t& count) {
   if constexpr (kCan.runs_atoms || kCan.puts) {
-    Straight<kMarked> straight{*this, out.data() + count, out.data() + out.size()};
+    Straight<kMarking> straight{*this, out.data() + count, out.data() + out.size()};
     straight.begin(out.data());
     const bool stopped = parser_.parse(straight);
     straight.finish();
     if constexpr (kCan.leaves_spans) decoder().leave_span();
     count = static_cast<std::size_t>(straight.at - out.data());
-    return stopped;
+    if (straight.yields) return Parsed::kYields;
+    return stopped ? Parsed::kPart : Parsed::kAll;
   } else {
-    return parse_until_busy();
+    return parse_until_busy() ? Parsed::kPart : Parsed::kAll;
   }
 }
 
@@ -370,9 +408,9 @@ template <class P>
 void PacketSource<P>::report_diagnostics() {
   for (Diagnostic record : decoder().diagnostics()) {
     ++statistics_.diagnostics;
-    if (observer_ == nullptr) continue;
-    record.stream_id = stream_id_;
-    observer_->on_diagnostic(record);
+    if (watcher_.observer == nullptr) continue;
+    record.stream_id = watcher_.stream_id;
+    watcher_.observer->on_diagnostic(record);
   }
   decoder().clear_diagnostics();
 }
@@ -381,10 +419,10 @@ void PacketSource<P>::report_diagnostics() {
 
 template <class P>
 std::size_t PacketSource<P>::next_packets() {
-  if (shows_packets_) {
+  if (watcher_.packets) {
     while (parser_.next(packet_)) {
       deliver();
-      if (observer_->pauses()) return 0;
+      if (watcher_.observer->pauses()) return 0;
     }
   } else if constexpr (kCan.runs_atoms || kCan.puts) {
     parser_.parse(Counting{*this});
@@ -409,7 +447,7 @@ template <class P>
 [[gnu::noinline]] void PacketSource<P>::mark(const Packet& packet) {
   landmarks_(packet, [&](Landmark landmark) {
     landmark.index = packet.index;
-    observer_->on_landmark(landmark, stream_id_);
+    watcher_.observer->on_landmark(landmark, watcher_.stream_id);
   });
 }
 
@@ -428,7 +466,7 @@ inline void PacketSource<P>::report_registers(Finding finding, TraceIndex index)
 template <class P>
 void PacketSource<P>::report(const PacketFault& found, Severity severity, TraceIndex index) {
   ++statistics_.diagnostics;
-  if (observer_ == nullptr) return;
+  if (watcher_.observer == nullptr) return;
   Diagnostic record;
   record.fault = found.fault;
   record.finding = found.finding;
@@ -436,9 +474,9 @@ void PacketSource<P>::report(const PacketFault& found, Severity severity, TraceI
   record.severity = severity;
   record.stage = Stage::kPackets;
   record.trace_id = config_.trace_id();
-  record.stream_id = stream_id_;
+  record.stream_id = watcher_.stream_id;
   record.index = index;
-  observer_->on_diagnostic(record);
+  watcher_.observer->on_diagnostic(record);
 }
 
 // -- Each packet. ---------------------------------------------------------------------------------
@@ -446,7 +484,7 @@ void PacketSource<P>::report(const PacketFault& found, Severity severity, TraceI
 template <class P>
 inline void PacketSource<P>::deliver() {
   take(packet_);
-  if (shows_packets_) show();
+  if (watcher_.packets) show();
 }
 
 template <class P>
@@ -456,12 +494,12 @@ inline void PacketSource<P>::take(const Packet& packet) {
 
 /// Counts a packet, and reports it if nothing is decoded.  True: it is for the decoder.
 template <class P>
-inline bool PacketSource<P>::count(const Packet& packet) {
+[[gnu::always_inline]] inline bool PacketSource<P>::count(const Packet& packet) {
   ++statistics_.packets;
   if (!kCan.checks_registers && !decoder_ && passes(packet)) return false;
   if (P::is_sync_point(packet)) ++statistics_.sync_points;
   if (!decoder_) {
-    if (shows_landmarks_) mark(packet);
+    if (watcher_.landmarks) mark(packet);
     report_fault(packet);
     if constexpr (kCan.checks_registers) {
       if (tells_contradictions_) report_registers(registers_.check(packet), packet.index);
@@ -478,35 +516,36 @@ void PacketSource<P>::show() {
   if (bad && (options_.flags & kNoMonitorBadPackets) != 0) return;
   PacketRef ref;
   ref.protocol = protocol();
-  ref.trace_id = stream_id_;
+  ref.trace_id = watcher_.stream_id;
   ref.index = packet_.index;
   ref.bytes = parser_.packet_bytes();
   ref.packet = &packet_;
   ref.monitor_only = P::is_monitor_only(packet_);
   ref.bad = bad;
-  observer_->on_packet(ref);
+  watcher_.observer->on_packet(ref);
 }
 
 /// Does what finish() requested, one step at a time.  False: nothing is left.
 template <class P>
 bool PacketSource<P>::end_step() {
-  switch (ending_) {
-    case Ending::kPacket:
-      ending_ = decoder_ ? Ending::kElements : Ending::kReport;
+  switch (ending_.step) {
+    case Ending::Step::kPacket:
+      ending_.step = decoder_ ? Ending::Step::kElements : Ending::Step::kReport;
       if (!failed() && parser_.finish(packet_)) deliver();
       return true;
-    case Ending::kElements:
-      ending_ = Ending::kReport;
+    case Ending::Step::kElements:
+      ending_.step = Ending::Step::kReport;
       decoder().end_of_trace();
       return true;
-    case Ending::kReport:
-      ending_ = Ending::kDone;
-      if (!last_piece_) return false;
+    case Ending::Step::kReport:
+      ending_.step = Ending::Step::kDone;
+      if (!ending_.last_piece) return false;
       if constexpr (kCan.checks_registers) {
         if (!decoder_ && tells_contradictions_)
           report_registers(registers_.at_end(statistics_.packets), kNoIndex);
       }
-      if (observer_ != nullptr) observer_->on_operation(Operation::kEndOfTrace, stream_id_);
+      if (watcher_.observer != nullptr)
+        watcher_.observer->on_operation(Operation::kEndOfTrace, watcher_.stream_id);
       return false;
     default:
       return false;

@@ -19,6 +19,7 @@
 #include "waymark/protocol/landmark.h"
 #include "waymark/protocol/packet_fault.h"
 #include "waymark/protocol/source.h"
+#include "waymark/protocol/visitor.h"
 
 namespace waymark::protocol {
 
@@ -27,6 +28,8 @@ namespace waymark::protocol {
 /// What a parser's parse() calls; here only to see that it has one.
 template <class Packet>
 struct AnyVisitor {
+  static consteval VisitorTakes takes() { return {}; }
+
   template <class Atoms>
   bool on_atoms(TraceIndex index, const Atoms& atoms);
   bool on_packet(const Packet& packet);
@@ -168,11 +171,11 @@ concept RunsAtoms =
     };
 
 template <class P>
-concept SettlesAtoms =
-    requires(typename P::Decoder& decoder, const typename P::Decoder& asked, TraceIndex index) {
-      { asked.can_settle() } -> std::same_as<bool>;
-      { decoder.settle(index) } -> std::same_as<void>;
-    };
+concept SettlesAtoms = requires(typename P::Decoder& decoder, const typename P::Decoder& asked,
+                                TraceIndex index, const typename P::Atoms& atoms, Element* at) {
+  { asked.can_settle_into(std::size_t{}) } -> std::same_as<bool>;
+  { decoder.settle_and_run(index, atoms, at, at) } -> std::same_as<Element*>;
+};
 
 /// Handles as many headers from `position` up to `size` as it likes, and returns the position after
 /// them.
@@ -199,8 +202,9 @@ concept LeavesSpans = requires(typename P::Decoder& decoder) {
 };
 
 template <class P>
-concept MarksFrames = requires(const typename P::Packet& packet) {
-  { packet.length } -> std::convertible_to<std::size_t>;
+concept MarksParts = requires(const typename P::Packet& packet, const typename P::Parser& parser) {
+  // The bytes of a packet from that of its index on.
+  { P::length_from_index(packet, parser) } -> std::same_as<std::size_t>;
 };
 
 /// As Source::jump(), restore() and same_state().
@@ -267,7 +271,7 @@ concept KeepsStatements =
     P::kCapabilities.settles_atoms == SettlesAtoms<P> &&
     P::kCapabilities.runs_rows == RunsRows<P> && P::kCapabilities.puts == Puts<P> &&
     P::kCapabilities.leaves_spans == LeavesSpans<P> &&
-    (!P::kCapabilities.marks_frames || MarksFrames<P>) && P::kCapabilities.jumps == Jumps<P> &&
+    P::kCapabilities.marks_parts == MarksParts<P> && P::kCapabilities.jumps == Jumps<P> &&
     P::kCapabilities.takes_place == TakesPlace<P> && P::kCapabilities.refreshes == Refreshes<P> &&
     P::kCapabilities.remembers_elements == RemembersElements<P> &&
     P::kCapabilities.is_monitored == IsMonitored<P> &&
@@ -298,13 +302,13 @@ consteval bool meets_requirements() {
                   "runs_atoms: Atoms of the protocol, straight(), run(), running(), "
                   "resume(), copy_atoms(), parse().");
   if constexpr (kCan.settles_atoms)
-    static_assert(SettlesAtoms<P>, "settles_atoms: can_settle() and settle() of the decoder.");
+    static_assert(SettlesAtoms<P>, "settles_atoms: can_settle_into() and settle_and_run().");
   if constexpr (kCan.runs_rows) static_assert(RunsRows<P>, "runs_rows: run_row() of the decoder.");
   if constexpr (kCan.puts) static_assert(Puts<P>, "puts: put() of the decoder, and parse().");
   if constexpr (kCan.leaves_spans)
     static_assert(LeavesSpans<P>, "leaves_spans: leave_span() of the decoder.");
-  if constexpr (kCan.marks_frames)
-    static_assert(MarksFrames<P>, "marks_frames: the length of a packet.");
+  if constexpr (kCan.marks_parts)
+    static_assert(MarksParts<P>, "marks_parts: length_from_index() of the protocol.");
   if constexpr (kCan.jumps)
     static_assert(Jumps<P>,
                   "jumps: jump() and same_state() of parser and decoder, restore() of the "

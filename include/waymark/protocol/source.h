@@ -1,6 +1,7 @@
 // One trace source: turns the bytes of one trace ID into packets and elements, for any protocol.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -72,24 +73,33 @@ class Observer {
   virtual void on_operation(Operation /*operation*/, TraceId /*trace_id*/) {}
 };
 
-/// The frame with which each element comes, for a block that is one run of whole frames.  For
-/// drivers that pass on many frames at once and may have to take some back.
-struct FrameMarks {
+/// The part of a block with which each element comes.  For drivers that decode more at once than
+/// the client gave, and may have to take some back.
+struct PartMarks {
+  /// The parts of a block, which is one run.
+  enum class Parts : std::uint8_t { kFrames, kBytes };
+
   static constexpr std::size_t kMaxFrames = 64;  ///< In one block.
+  static constexpr std::size_t kMaxBytes = 256;
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
+  Parts parts = Parts::kFrames;
   TraceIndex index = 0;        ///< That of the block.
   std::uint32_t elements = 0;  ///< Given by the block so far; the caller of next() adds them.
-  std::uint32_t frame = 0;     ///< The frame with the last byte of the last packet.
-  /// The number of elements after the last packet of each frame; kNone: no packet ends there.  More
-  /// may follow for the last frame with packets.
-  std::array<std::uint32_t, kMaxFrames> ends;
+  std::uint32_t part = 0;      ///< The one with the last byte of the last packet.
+  /// The number of elements after the last packet of each part; kNone: no packet ends there.  More
+  /// may follow for the last part with packets.
+  std::array<std::uint32_t, kMaxBytes> ends;
 
   /// Call it before a block is fed.
-  void begin(TraceIndex block_index) {
+  void begin(Parts kind, TraceIndex block_index) {
+    parts = kind;
     index = block_index;
-    elements = frame = 0;
-    ends.fill(kNone);
+    elements = part = 0;
+    std::fill_n(ends.begin(), kind == Parts::kFrames ? kMaxFrames : kMaxBytes, kNone);
+  }
+  static constexpr std::size_t bytes_of(Parts kind) {
+    return kind == Parts::kFrames ? frames::kPlainFrameBytes : 1;
   }
 };
 
@@ -216,7 +226,7 @@ class Source {
 
   /// From now on each next() writes `marks`; nullptr: no longer.  Does not apply to a clone().
   /// False: this source cannot do this.
-  virtual bool mark_frames(FrameMarks* /*marks*/) { return false; }
+  virtual bool mark_parts(PartMarks* /*marks*/) { return false; }
 
   /// The text of a packet of this source in listings, without newline.
   virtual void write_packet(TextBuffer& out, const PacketRef& packet) const = 0;

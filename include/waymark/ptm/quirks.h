@@ -43,11 +43,17 @@ struct Quirks {
   bool untaken_blx_changes_isa = false;
   /// The text of a VMID packet shows the number as a character.  Section 6.4; `3c 41`
   bool vmid_as_character = false;
-  /// isa::Options::reference_deviations: an A32 ERET, or LE in T32.
-  bool isa_deviations = false;
+  /// isa::Quirks::a32_eret_is_not_a_branch: an E atom at an A32 ERET.
+  bool a32_eret_is_not_a_branch = false;
   /// A reset keeps the index of the last packet: EO_TRACE without a packet after the reset has it.
   /// `84`, RESET, end of the trace
   bool index_survives_reset = false;
+  /// isa::Quirks::newer_branches_unconditional: an N atom at LE.
+  bool newer_branches_unconditional = false;
+  /// isa::Quirks::clrm_is_a_branch: an E atom at CLRM {APSR}.
+  bool clrm_is_a_branch = false;
+  /// A walk over code without a waypoint ends only where the memory does, not after 4 to 8 MiB.
+  bool walks_unlimited = false;
 
   /// By their row in kQuirks.
   static constexpr Quirks of(QuirkSet set);
@@ -55,7 +61,7 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 16> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 19> kQuirks{{
     {"chunks_end_with_blocks", &Quirks::chunks_end_with_blocks},
     {"async_has_at_most_15_zeros", &Quirks::async_has_at_most_15_zeros},
     {"no_search_after_bad_packet", &Quirks::no_search_after_bad_packet},
@@ -70,8 +76,11 @@ inline constexpr std::array<NamedQuirk<Quirks>, 16> kQuirks{{
     {"context_isa_stale", &Quirks::context_isa_stale},
     {"untaken_blx_changes_isa", &Quirks::untaken_blx_changes_isa},
     {"vmid_as_character", &Quirks::vmid_as_character},
-    {"isa_deviations", &Quirks::isa_deviations},
+    {"a32_eret_is_not_a_branch", &Quirks::a32_eret_is_not_a_branch},
     {"index_survives_reset", &Quirks::index_survives_reset},
+    {"newer_branches_unconditional", &Quirks::newer_branches_unconditional},
+    {"clrm_is_a_branch", &Quirks::clrm_is_a_branch},
+    {"walks_unlimited", &Quirks::walks_unlimited},
 }};
 
 constexpr Quirks Quirks::of(QuirkSet set) { return chosen(kQuirks, set); }

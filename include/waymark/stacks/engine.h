@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "waymark/base/result.h"
 #include "waymark/element/element.h"
 #include "waymark/program/place_lookup.h"
 #include "waymark/stacks/quality.h"
@@ -62,6 +63,23 @@ struct SourceFacts {
   bool timestamps_repeat_cycles = false;
 };
 
+/// A frame of a stack that is open now.
+struct OpenFrame {
+  CodeId code = 0;
+  Opening opening = Opening::kCall;
+  /// The branch that entered it, or the instruction that an exception interrupted; 0: not known.
+  std::uint64_t call_address = 0;
+};
+
+/// A stack: a thread on a source.
+struct OpenTrack {
+  TrackId track = 0;
+  TraceId source = 0;
+  std::uint64_t thread = 0;         ///< As Options::owner says, or 0.
+  bool runs = false;                ///< The source executes it now.
+  std::vector<OpenFrame> frames{};  ///< The outermost first.
+};
+
 /// Follows calls and returns in the elements of any number of sources, each in its own order.
 ///
 /// Every source has a stack for each thread.  A return closes the nearest frame that was called
@@ -97,11 +115,38 @@ class Engine {
   /// Whether threads could not be told apart, though something looked like a switch.
   [[nodiscard]] bool lacks_contexts() const;
 
+  // -- The state between two elements. ---------------------------------------------------------
+
+  /// Everything that later elements can depend on, but no sums.  A value, cheap to copy: threads
+  /// that have not run between two save() share their frames.
+  class State;
+  [[nodiscard]] State save();
+  /// Goes on from `state`, in an engine that has observed nothing, with the same options and
+  /// sources.  `code_of` gives the codes of the tree of the engine that was saved.  The sink gets
+  /// all tracks, and the open frames with the Opening that they had, at the present position.  The
+  /// tree begins empty; cycles that come next are not divided among earlier instructions.
+  void restore(const State& state, const std::function<Code(CodeId)>& code_of);
+
+  /// The frames that are open in the thread that a source executes now; the outermost first.
+  [[nodiscard]] std::vector<OpenFrame> stack(TraceId id) const;
+  /// The track that a source executes now; nothing: none yet.
+  [[nodiscard]] std::optional<TrackId> track(TraceId id) const;
+  /// All tracks, by number.  `frames`: with their open frames.
+  [[nodiscard]] std::vector<OpenTrack> tracks(bool frames) const;
+  /// The number of instructions that a source has executed.
+  [[nodiscard]] std::uint64_t position(TraceId id) const;
+
  private:
   struct Source;
   struct Thread;
   struct Frame;
   struct Known;
+  // Of a State.
+  struct SavedFrame;
+  struct SavedThread;
+  struct SavedSource;
+  struct Saved;
+  struct SavedBytes;
 
   enum class Form : std::uint8_t { kPlain, kVeneer, kSwitch, kStart };
   enum class GapKind : std::uint8_t { kNone, kFiltered, kLoss, kMissingCode, kSwitch };
@@ -148,6 +193,12 @@ class Engine {
   void drop_suspects(Source& source);
   void confirm(Source& source);
 
+  std::shared_ptr<const SavedThread> save_thread(std::uint64_t key, const Thread& thread) const;
+  std::unique_ptr<Thread> restore_thread(const SavedThread& saved,
+                                         const std::function<CodeId(CodeId)>& code_of);
+  void announce();
+  static std::vector<OpenFrame> open_frames(const Thread& thread);
+
   void push(Source& source, const Frame& frame, Opening opening);
   /// Removes frames until `size` are left.
   void pop_to(Source& source, std::size_t size);
@@ -177,6 +228,27 @@ class Engine {
   std::uint64_t search_credit_ = 0;  ///< How many frames a search may still pass.
   bool lacks_contexts_ = false;
   bool finished_ = false;
+};
+
+/// A value; see Engine::save().
+class Engine::State {
+ public:
+  State();
+  ~State();
+  State(const State&);
+  State(State&&) noexcept;
+  State& operator=(const State&);
+  State& operator=(State&&) noexcept;
+
+  /// Appends it as bytes.  Codes are written as numbers: their table must be kept too.
+  void write(std::vector<std::uint8_t>& out) const;
+  /// The state that write() wrote, whatever the bytes contain; `codes`: the size of their table.
+  /// kBadData: it is not one.
+  static Result<State> read(Bytes bytes, std::size_t codes);
+
+ private:
+  friend class Engine;
+  std::shared_ptr<const Saved> saved_;
 };
 
 }  // namespace waymark::stacks

@@ -10,6 +10,7 @@
 
 #include "waymark/base/bits.h"
 #include "waymark/frames/block_reader.h"
+#include "waymark/protocol/visitor.h"
 #include "waymark/stm/config.h"
 #include "waymark/stm/nibble_order.h"
 #include "waymark/stm/nibbles.h"
@@ -30,6 +31,46 @@ struct ParserState {
   static constexpr std::size_t kUnsyncedChunk = 16;
   static constexpr std::size_t kHistory = 12;  ///< Bytes that hold kAsyncFs nibbles.
 
+  /// How the master and the channel were sent, because the order may turn out to be the other one.
+  struct AsSent {
+    bool wide_master = false;  ///< By an M16.
+    bool has_c8 = false;       ///< Since the last C16.
+    std::uint16_t c16 = 0;     ///< The field of the last C16.
+    friend bool operator==(const AsSent&, const AsSent&) = default;
+  };
+  /// The unfinished packet, from the byte in which it begins.
+  struct Carry {
+    std::vector<std::uint8_t> bytes;
+    TraceIndex index = 0;
+    bool active = false;
+    bool upper = false;  ///< It begins in the upper nibble.
+    void reset() {
+      bytes.clear();
+      active = false;
+    }
+    friend bool operator==(const Carry&, const Carry&) = default;
+  };
+  /// The last bytes before the carried packet or, without one, before the block; oldest first.
+  struct History {
+    std::array<std::uint8_t, kHistory> bytes{};
+    std::size_t size = 0;
+    friend bool operator==(const History&, const History&) = default;
+  };
+  /// The search for an ASYNC: the bytes that are held back because one may begin in them.
+  struct Search {
+    std::array<std::uint8_t, kUnsyncedChunk + kHistory> held{};
+    std::array<TraceIndex, kUnsyncedChunk + kHistory> indexes{};
+    std::size_t size = 0;
+    bool upper = false;  ///< It begins in the upper nibble of the oldest byte.
+    bool async_due =
+        false;  ///< The held bytes end with an ASYNC; `due` is all of them, in nibbles.
+    std::size_t due = 0;
+    std::uint64_t fs = 0;  ///< F nibbles before the current one, even if none are held.
+    void reset();
+    void clear_rest();  ///< What no longer has a meaning, so that states can be compared.
+    friend bool operator==(const Search&, const Search&) = default;
+  };
+
   bool synced_ = false;
   bool least_first_ = false;
   bool gathering_ = false;     ///< The nibble order is not settled.
@@ -38,31 +79,13 @@ struct ParserState {
   PacketType last_type_ = PacketType::kNotSync;
   std::uint16_t master_ = 0;
   std::uint16_t channel_ = 0;
-  // How they were sent, because the order may turn out to be the other one.
-  bool wide_master_ = false;       ///< By an M16.
-  bool channel_has_c8_ = false;    ///< Since the last C16.
-  std::uint16_t channel_c16_ = 0;  ///< The field of the last C16.
+  AsSent sent_;
   std::uint64_t timestamp_ = 0;
   OrderEvidence evidence_;
 
-  // The unfinished packet, from the byte in which it begins.
-  std::vector<std::uint8_t> carry_;
-  TraceIndex carry_index_ = 0;
-  bool carried_ = false;
-  bool carry_upper_ = false;
-
-  /// The last bytes before the carried packet or, without one, before the block; oldest first.
-  std::array<std::uint8_t, kHistory> history_{};
-  std::size_t history_size_ = 0;
-
-  // The search: the bytes that are held back because an ASYNC may begin in them.
-  std::array<std::uint8_t, kUnsyncedChunk + kHistory> held_{};
-  std::array<TraceIndex, kUnsyncedChunk + kHistory> held_index_{};
-  std::size_t held_size_ = 0;
-  bool held_upper_ = false;  ///< The search begins in the upper nibble of the oldest byte.
-  bool async_due_ = false;   ///< The held bytes end with an ASYNC; due_ is all of them, in nibbles.
-  std::size_t due_ = 0;
-  std::uint64_t fs_ = 0;  ///< F nibbles before the current one, even if none are held.
+  Carry carry_;
+  History history_;
+  Search search_;
 
   friend bool operator==(const ParserState&, const ParserState&) = default;
 };
@@ -96,7 +119,7 @@ class Parser : private ParserState, frames::BlockReader {
   /// Reads on until the block is used up or the visitor stops it.  It does what next() does,
   /// without a call for each packet.  `Visitor` has
   ///   bool on_packet(Packet& packet);
-  /// which returns false to stop after this packet, and may have
+  /// which returns false to stop after this packet, and, if its takes() states own_packet,
   ///   Packet& place();
   /// which gives the place where the next packet is made.  Returns true if the visitor stopped it.
   template <class Visitor>
@@ -121,6 +144,11 @@ class Parser : private ParserState, frames::BlockReader {
   /// The bytes that the last packet touches; only the upper nibble of the first byte if the packet
   /// begins there.  Valid until the next call.
   [[nodiscard]] Bytes packet_bytes() const;
+
+  /// The bytes of a packet from that of its index on.
+  [[nodiscard]] std::size_t length_from_index(const Packet& packet) const {
+    return packet.length() - (packet.upper && quirks_.index_of_next_byte ? 1 : 0);
+  }
 
   /// The number of bytes of the current block that were read, at least in part.
   [[nodiscard]] std::size_t position() const { return (at_ + 1) / 2; }
@@ -276,21 +304,22 @@ unsigned Parser::read_data(const std::uint8_t* bytes, std::size_t at, std::uint6
 
 // A branch on the opcode, not a table: if it is predicted, the next packet need not wait for the
 // length of this one.
-inline unsigned Parser::read_common(const std::uint8_t* bytes, std::size_t at, Packet& packet) {
+[[gnu::always_inline]] inline unsigned Parser::read_common(const std::uint8_t* bytes,
+                                                           std::size_t at, Packet& packet) {
   using enum PacketType;
   const std::uint64_t head = load_nibbles(bytes, at);
   switch (head & 0xF) {
     case 0x0:
       return read_data<kNull, 1, 0, false, false>(bytes, at, head, packet);
     case 0x1:
-      channel_ = channel_c16_ = 0;
-      wide_master_ = channel_has_c8_ = false;
+      channel_ = 0;
+      sent_ = {};
       master_ = static_cast<std::uint16_t>(field_value(head >> 4, 2, least_first_));
       return read_data<kM8, 1, 2, false, false>(bytes, at, head, packet);
     case 0x3:
       channel_ =
           static_cast<std::uint16_t>((channel_ & 0xFF00) | field_value(head >> 4, 2, least_first_));
-      channel_has_c8_ = true;
+      sent_.has_c8 = true;
       return read_data<kC8, 1, 2, false, false>(bytes, at, head, packet);
     case 0x4:
       return read_data<kD8, 1, 2, false, false>(bytes, at, head, packet);
@@ -321,8 +350,8 @@ inline unsigned Parser::read_common(const std::uint8_t* bytes, std::size_t at, P
   }
   switch (head >> 4 & 0xF) {
     case 0x3:
-      channel_ = channel_c16_ = static_cast<std::uint16_t>(field_value(head >> 8, 4, least_first_));
-      channel_has_c8_ = false;
+      channel_ = sent_.c16 = static_cast<std::uint16_t>(field_value(head >> 8, 4, least_first_));
+      sent_.has_c8 = false;
       return read_data<kC16, 2, 4, false, false>(bytes, at, head, packet);
     case 0x4:
       return read_data<kD8, 2, 2, false, true>(bytes, at, head, packet);
@@ -354,7 +383,8 @@ inline unsigned Parser::read_common(const std::uint8_t* bytes, std::size_t at, P
 /// Where the visitor's next packet is made: `other`, if the visitor has no place of its own.
 template <class Visitor>
 Packet& place_of(Visitor& visitor, Packet& other) {
-  if constexpr (requires { visitor.place(); }) {
+  static_assert(protocol::has_what_it_takes<Visitor>());
+  if constexpr (Visitor::takes().own_packet) {
     return visitor.place();
   } else {
     return other;
@@ -365,7 +395,7 @@ template <class Visitor>
 bool Parser::parse(Visitor&& visitor) {
   Packet other;
   while (true) {
-    if (synced_ && !carried_) [[likely]] {
+    if (synced_ && !carry_.active) [[likely]] {
       if (parse_in_sync(visitor)) return true;
     }
     // Rare packets, and the end of the block.

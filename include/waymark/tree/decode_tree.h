@@ -164,24 +164,39 @@ class DecodeTree {
   std::array<std::unique_ptr<Source>, kTraceIdCount> sources_;
   std::bitset<kTraceIdCount> enabled_;
   std::array<TraceIndex, kTraceIdCount> first_{};  ///< Set by begin_at().
-  Observer* observer_ = nullptr;
-  frames::RawMonitor* raw_ = nullptr;
   TreeQuirks quirks_;
-  bool raw_packed_ = false;
-  bool shows_ = false;    ///< Packets or raw frames must come in order with the elements.
-  bool stepped_ = false;  ///< A step of the frame layer waits until elements are taken.
-  frames::Step step_ = frames::Step::kNeedInput;
+
+  /// The receivers of packets, records and raw frames.
+  struct Watchers {
+    Observer* observer = nullptr;
+    frames::RawMonitor* unpacked =
+        nullptr;  ///< The demultiplexer has the monitor of packed frames.
+    bool packed = false;
+    /// Packets or raw frames must come in order with the elements.
+    [[nodiscard]] bool in_order() const {
+      return unpacked != nullptr || packed || (observer != nullptr && observer->wants_packets());
+    }
+  };
+  Watchers watchers_;
+  bool shows_ = false;  ///< Watchers::in_order(), which need not be asked for each segment.
+
+  /// What next() has begun and not completed.  Initially nothing.
+  struct Progress {
+    Phase phase = Phase::kInput;
+    TraceId next_finishing = 0;
+    Source* current = nullptr;  ///< The source whose input next() works on.
+    std::size_t segment = 0;    ///< The next one of the frame.
+    std::size_t segment_count = 0;
+    frames::Step step = frames::Step::kNeedInput;
+    bool step_waits = false;  ///< `step` waits until elements are taken.
+  };
+  Progress progress_;
   bool failed_ = false;
 
-  Phase phase_ = Phase::kInput;
-  TraceId next_finishing_ = 0;
-  Source* current_ = nullptr;  ///< The source whose input next() works on.
-  frames::Run raw_run_;
-  frames::StreamBuffer plain_;                 ///< Consecutive frames that current_ works on.
+  frames::Run run_;                            ///< That of the block that a source was fed.
+  frames::StreamBuffer plain_;                 ///< Consecutive frames that a source works on.
   std::vector<frames::StreamBuffer> streams_;  ///< For work(), by ID.
   std::uint64_t resets_ = 0;
-  std::size_t segment_ = 0;
-  std::size_t segment_count_ = 0;
 };
 
 }  // namespace waymark

@@ -418,6 +418,22 @@ TEST(cpp_api_instructions, are_classified) {
   EXPECT_EQ(decoder.DecodeInstruction(&info), OCSD_ERR_UNSUPPORTED_ISA);
 }
 
+TEST(cpp_api_instructions, are_classified_as_the_reference_does) {
+  TrcIDecode decoder;
+  ocsd_instr_info info = {};
+  info.pe_type = {ARCH_V7, profile_CortexA};
+  info.isa = ocsd_isa_arm;
+  info.opcode = 0xE160006E;  // ERET
+  EXPECT_EQ(decoder.DecodeInstruction(&info), OCSD_OK);
+  EXPECT_EQ(info.type, OCSD_INSTR_OTHER);
+  info.pe_type = {ARCH_AA64, profile_CortexA};
+  info.isa = ocsd_isa_aarch64;
+  info.opcode = 0x74010040;  // CBGT
+  EXPECT_EQ(decoder.DecodeInstruction(&info), OCSD_OK);
+  EXPECT_EQ(info.type, OCSD_INSTR_BR);
+  EXPECT_EQ(info.is_conditional, 0);
+}
+
 TEST(cpp_api_cores, are_found_by_name) {
   CoreArchProfileMap map;
   EXPECT_EQ(map.getArchProfile("Cortex-A53").arch, ARCH_V8);

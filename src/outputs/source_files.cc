@@ -1,11 +1,11 @@
-#include "source_files.h"
+#include "waymark/outputs/source_files.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
-namespace waymark::cli {
+namespace waymark::outputs {
 namespace {
 
 /// Calls take(path) for a file below a folder with its whole path, and then without its first
@@ -91,7 +91,7 @@ std::optional<std::string_view> SourceFiles::line(std::string_view file, std::ui
       texts_.try_emplace({std::string(file), file.starts_with('/') ? std::string() : beside_});
   if (added) {
     const std::string& path = known->first.first;
-    if (auto opened = open(path)) {
+    if (auto opened = open(path); opened && opened->size() <= most_bytes_) {
       Text text{.file = std::move(*opened), .lines = {0}};
       const std::string_view all = text.file.text();
       for (std::size_t at = 0; (at = all.find('\n', at)) != std::string_view::npos;)
@@ -111,4 +111,4 @@ std::optional<std::string_view> SourceFiles::line(std::string_view file, std::ui
   return line;
 }
 
-}  // namespace waymark::cli
+}  // namespace waymark::outputs

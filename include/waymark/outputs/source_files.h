@@ -12,7 +12,7 @@
 
 #include "waymark/base/mapped_file.h"
 
-namespace waymark::cli {
+namespace waymark::outputs {
 
 /// Finds the source files that debug information names.  Not thread safe.
 class SourceFiles {
@@ -21,6 +21,9 @@ class SourceFiles {
   /// path.  They are tried in order, before the path itself.  Below a folder, a file is looked for
   /// with its whole path, then without its first folders.
   explicit SourceFiles(const std::vector<std::string>& places);
+
+  /// Larger files count as missing.
+  void limit_size(std::uint64_t most) { most_bytes_ = most; }
 
   /// From now on, relative paths are also looked for in the folder of this program.
   void look_beside(const std::string& program);
@@ -48,10 +51,11 @@ class SourceFiles {
   std::optional<MappedFile> open(const std::string& file) const;
 
   std::vector<Place> places_;
+  std::uint64_t most_bytes_ = ~std::uint64_t{0};
   std::string beside_;
   /// By path and, if that is relative, by the folder of the program.
   std::map<std::pair<std::string, std::string>, std::optional<Text>> texts_;
   std::vector<std::string> missing_;
 };
 
-}  // namespace waymark::cli
+}  // namespace waymark::outputs

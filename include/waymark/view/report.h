@@ -1,0 +1,43 @@
+// The page of a viewer in one file, with the answers to a fixed set of requests in it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "waymark/base/result.h"
+#include "waymark/view/page.h"
+#include "waymark/view/session.h"
+
+namespace waymark::view {
+
+struct ReportOptions {
+  std::vector<PageFile> files{};
+  std::string version{};
+  std::size_t most_bytes = 10'000'000;
+  /// Parts with details; none: the first part of the capture, and the one with the most
+  /// instructions per unit of the axis.
+  std::vector<Window> windows{};
+};
+
+struct Report {
+  std::string html{};
+  /// What most_bytes left no room for, as the middle of a sentence.
+  std::vector<std::string> left_out{};
+};
+
+/// kLimit: `stop` said so before the session knew the whole capture.
+Result<void> wait_until_ready(Session& session, const Stop& stop);
+
+/// In this order, each as far as there is room: the facts, tracks and findings; the timeline of the
+/// whole capture; its functions and flame graph; the same of each window; the code and the callers
+/// of the hottest functions; the instructions at the start of each window.  Where an answer has no
+/// room, one with less detail is tried first.
+///
+/// Waits until the session knows the whole capture.  `other`: its functions are put beside those
+/// of `session`; nullptr: there is only one capture.  kInvalidArgument: there is no room for the
+/// page itself, or a window is empty; kLimit: `stop` said so; those of the session.
+Result<Report> make_report(Session& session, Session* other, const ReportOptions& options,
+                           const Stop& stop);
+
+}  // namespace waymark::view

@@ -1,0 +1,91 @@
+// Decodes a capture from a keyframe on, with its call stacks and its axis.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "axis_clock.h"
+#include "keyframe.h"
+#include "waymark/base/result.h"
+#include "waymark/inputs/capture.h"
+#include "waymark/stacks/engine.h"
+#include "waymark/view/session.h"
+#include "waymark/view/trace_session.h"
+
+namespace waymark::view {
+
+/// The capture that it has opened belongs to it.  Used by one thread at a time.
+class PartDecoder {
+ public:
+  /// `options` must outlive it.
+  static Result<std::unique_ptr<PartDecoder>> open(const SessionOptions& options);
+
+  ~PartDecoder();
+  PartDecoder(const PartDecoder&) = delete;
+  PartDecoder& operator=(const PartDecoder&) = delete;
+
+  [[nodiscard]] inputs::Capture& capture() { return capture_; }
+  [[nodiscard]] DecodeTree& decoders() { return *decoders_; }
+  [[nodiscard]] stacks::Engine& engine() { return *engine_; }
+  /// Whether a source traces the execution of instructions.
+  [[nodiscard]] bool executes(TraceId id) const { return executes_[id]; }
+
+  /// Gets what happens on stacks, after the clock.
+  void set_sink(stacks::Sink* sink) { sink_ = sink; }
+
+  /// Everything begins at a keyframe.  `code_of` gives the codes of its stacks.
+  Result<void> begin(const Keyframe& from, AxisUnit unit, std::uint64_t origin,
+                     const std::function<stacks::Code(stacks::CodeId)>& code_of);
+
+  /// Gets each batch before the engine does.
+  using Take = std::function<bool(std::span<const Element> elements)>;
+
+  enum class Step : std::uint8_t { kBlock, kEnd, kStopped };
+  /// The next block of the capture; at its end, what the sources still hold.  `take` may end it.
+  Result<Step> step(const Take& take, const Stop& stop);
+  /// Where the last block ended.
+  [[nodiscard]] TraceIndex index() const { return index_; }
+
+  /// The clock; for elements of sources without instructions, call observe().
+  [[nodiscard]] AxisClock& clock() { return *clock_; }
+  /// The number of the next instruction of a source, or of its next element.
+  [[nodiscard]] std::uint64_t n(TraceId id) const {
+    return executes_[id] ? engine_->position(id) : others_[id];
+  }
+  /// The time that an element states for its source; local timestamps only of an ITM that is alone.
+  [[nodiscard]] std::optional<ElementTime> time_of(const Element& element) const;
+  /// Gives elements to the engine and the clock.
+  void observe(std::span<const Element> elements);
+  /// The state after the last block.
+  [[nodiscard]] Keyframe keyframe();
+
+ private:
+  class Relay;
+
+  explicit PartDecoder(const SessionOptions& options, inputs::Capture&& capture);
+  Result<void> make_engine();
+  Result<Step> drain(const Take& take, const Stop& stop);
+
+  const SessionOptions& options_;
+  inputs::Capture capture_;
+  std::unique_ptr<DecodeTree> blank_;  ///< As the tree was at the start.
+  std::unique_ptr<DecodeTree> other_;  ///< Instead of that of the capture, if sources cannot jump.
+  DecodeTree* decoders_ = nullptr;
+  std::unique_ptr<Relay> relay_;
+  std::unique_ptr<stacks::Engine> engine_;
+  std::unique_ptr<AxisClock> clock_;
+  stacks::Sink* sink_ = nullptr;
+  std::array<bool, 256> executes_{};
+  std::array<std::uint64_t, 256> others_{};  ///< Elements of sources that do not execute.
+  std::vector<Element> batch_;
+  TraceIndex index_ = 0;
+  bool can_jump_ = false;
+  bool has_others_ = false;  ///< Sources that do not execute.
+  bool local_times_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace waymark::view

@@ -1,0 +1,502 @@
+"""waymark view and waymark report, over HTTP and as files."""
+import json
+import os
+import re
+import signal
+import struct
+import subprocess
+import threading
+import time
+
+import pytest
+from support import howto
+from support.hostile import FORBIDDEN
+from support.programs import HANG_SECONDS, Runner
+from support.viewer import viewing
+
+REQUESTS = ('capture', 'tracks', 'timeline', 'at', 'instructions', 'step', 'code', 'functions', 'callers', 'flame',
+            'measure', 'find', 'health')
+
+
+@pytest.fixture(scope='module')
+def runner(tmp_path_factory, home):
+    return Runner(os.environ.get('WAYMARK') or 'build/dev/bin/waymark', tmp_path_factory.mktemp('view'), home)
+
+
+@pytest.fixture(scope='module', autouse=True)
+def built_in(runner, good):
+    said = runner('view', good, '--port', 'x', expect=2).err
+    if runner('report', good, '-o', '-', '--max-size', 1, expect=None).err.count('without the viewer'):
+        pytest.skip('the program was built without the viewer')
+    assert '--port' in said
+
+
+@pytest.fixture(scope='module')
+def viewer(runner, quicksort):
+    with viewing(runner, quicksort) as shown:
+        shown.wait()
+        yield shown
+
+
+@pytest.fixture(scope='module')
+def thread_track(viewer):
+    return next(track for track in viewer.ask('tracks')['tracks'] if track['kind'] == 'thread')
+
+
+def place(viewer, track):
+    """The last instruction of a track."""
+    return viewer.ask('at', track=track['number'], t=track['last'])
+
+
+# Starting and ending
+
+def test_prints_one_address_and_ends_with_ctrl_c(run, quicksort):
+    with viewing(run, quicksort) as viewer:
+        assert re.fullmatch(r'http://127\.0\.0\.1:\d+/[0-9a-f]{32}/', viewer.address)
+        assert viewer.get().status == 200
+        viewer.end().empty().one_sentence('Ctrl-C ends the viewer')
+
+
+def test_each_run_has_its_own_token(run, quicksort):
+    with viewing(run, quicksort) as one, viewing(run, quicksort) as two:
+        assert one.path != two.path
+        assert one.get(two.path + 'api/1/capture', whole=True).status == 403
+
+
+def test_ends_while_a_question_is_computed(run, synth):
+    with viewing(run, synth('--size', '2M')) as viewer:
+        with viewer.connect() as client:
+            client.sendall(f'GET {viewer.path}api/1/functions HTTP/1.1\r\nHost: {viewer.host}\r\n\r\n'.encode())
+            viewer.end(signal.SIGTERM)
+
+
+def test_port(run, quicksort):
+    with viewing(run, quicksort) as viewer:
+        run('view', quicksort, '--port', viewer.port, expect=4).one_sentence(f'Port {viewer.port} is in use')
+    run('view', quicksort, '--port', 70000, expect=2).one_sentence('--port')
+
+
+def test_what_is_no_capture(run, tmp_path):
+    run('view', tmp_path / 'none', expect=3).one_sentence('none')
+    run('view', expect=2).one_sentence('INPUT')
+
+
+def test_open_starts_the_browser_of_the_desktop(run, quicksort, tmp_path):
+    told = tmp_path / 'told'
+    program = tmp_path / 'bin/xdg-open'
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nprintf "%s %s" "$#" "$1" > {told}.new && mv {told}.new {told}\n')
+    program.chmod(0o755)
+    with viewing(run, quicksort, '--open', env={'PATH': f'{program.parent}:/bin:/usr/bin'}) as viewer:
+        end = time.monotonic() + HANG_SECONDS
+        while not told.exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        assert told.read_text() == f'1 {viewer.address}'
+    with viewing(run, quicksort, '--open', env={'PATH': str(tmp_path)}) as viewer:
+        viewer.end().says('xdg-open cannot be started', 'open the address yourself')
+    program.write_text('#!/bin/sh\nexit 3\n')
+    with viewing(run, quicksort, '--open', env={'PATH': f'{program.parent}:/bin:/usr/bin'}) as viewer:
+        time.sleep(1)
+        viewer.end().says('xdg-open could not open the page')
+
+
+# What is served
+
+def test_the_page_is_strict(viewer):
+    for name, kind in {'': 'text/html', 'app.js': 'text/javascript', 'app.css': 'text/css'}.items():
+        answer = viewer.get(name)
+        assert answer.status == 200 and answer.headers['Content-Type'].startswith(kind)
+        policy = answer.headers['Content-Security-Policy']
+        assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
+        assert 'unsafe' not in policy
+        assert answer.headers['X-Content-Type-Options'] == 'nosniff'
+        assert answer.headers['Referrer-Policy'] == 'no-referrer'
+        assert answer.headers['Cross-Origin-Resource-Policy'] == 'same-origin'
+    assert b'://' not in viewer.get().body
+
+
+def test_every_request_answers(viewer, thread_track):
+    facts = viewer.ask('capture')
+    length = facts['axis']['length']
+    assert facts['progress']['complete'] and length > 0
+    at = place(viewer, thread_track)
+    assert at['address'].startswith('0x') and at['stack']
+    there = {'source': at['source'], 'n': at['n']}
+    assert viewer.ask('at', **there)['address'] == at['address']
+    listed = viewer.ask('instructions', **there, before=5, after=5)['instructions']
+    assert at['n'] in [instruction['n'] for instruction in listed]
+    back = viewer.ask('step', **there, by='instruction', direction='back')
+    assert back['n'] == at['n'] - 1 and back['moved']
+    assert viewer.ask('step', source=at['source'], n=back['n'], by='instruction', direction='forward')['n'] == at['n']
+    functions = viewer.ask('functions', from_=0, to=length)
+    assert functions['rows'] and functions['instructions'] == sum(s['instructions'] for s in facts['sources'])
+    hottest = functions['rows'][0][0]
+    names = {row[0]: row[1] for row in functions['functions']}
+    assert viewer.ask('code', function=hottest)['instructions']
+    assert viewer.ask('code', **there)['function'] == at['function']
+    assert viewer.ask('callers', function=hottest)['function'] == hottest
+    assert viewer.ask('flame')['nodes']
+    assert viewer.ask('measure', from_=0, to=length)['instructions'] == functions['instructions']
+    assert viewer.ask('find', what='function', text=names[hottest])['hits']
+    assert isinstance(viewer.ask('health')['findings'], list)
+
+
+def test_binary_spans_are_those_of_json(viewer):
+    length = viewer.ask('capture')['axis']['length']
+    window = {'from_': length / 4, 'to': length / 2, 'width': 800}
+    rows = viewer.ask('timeline', **window)
+    answer = viewer.get(viewer.question('timeline', **window, format='binary'))
+    assert answer.headers['Content-Type'] == 'application/octet-stream'
+    size, = struct.unpack_from('<I', answer.body)
+    head = json.loads(answer.body[4:4 + size])
+    body = answer.body[(4 + size + 7) // 8 * 8:]
+    assert [track['track'] for track in head['tracks']] == [track['track'] for track in rows['tracks']]
+    seen = 0
+    for packed, plain in zip(head['tracks'], rows['tracks']):
+        if 'spans' not in packed:
+            assert packed == plain
+            continue
+        count, at = packed['spans']['rows'], packed['spans']['at']
+        columns = struct.unpack_from(f'<{count}d{count}d{count}I{count}I{count}H{count}H', body, at)
+        start, end, function, many, depth, flags = (columns[i * count:(i + 1) * count] for i in range(6))
+        assert [list(row) for row in zip(start, end, depth, function, flags, many)] == plain['spans']
+        seen += count
+    assert seen or head['mode'] == 'summary'
+
+
+def test_answers_are_the_same_again(viewer):
+    length = viewer.ask('capture')['axis']['length']
+    for name, parameters in {'timeline': {'width': 500}, 'functions': {}, 'flame': {}, 'measure': {}}.items():
+        window = {'from_': length / 3, 'to': length / 2, **parameters}
+        assert viewer.ask(name, **window) == viewer.ask(name, **window)
+
+
+def test_a_connection_is_used_again(viewer):
+    with viewer.connect() as client:
+        one = f'GET {viewer.path}api/1/tracks HTTP/1.1\r\nHost: {viewer.host}\r\n\r\n'.encode()
+        client.sendall(one * 3)
+        client.sendall(one.replace(b'\r\n\r\n', b'\r\nConnection: close\r\n\r\n'))
+        text = b''
+        while piece := client.recv(65536):
+            text += piece
+    assert text.count(b'HTTP/1.1 200 OK') == 4
+
+
+# What is refused
+
+@pytest.mark.parametrize('headers', [
+    {'Host': None}, {'Host': 'example.org'}, {'Host': '127.0.0.1'}, {'Host': '127.0.0.1:1'}, {'Host': '[::1]'},
+    {'Origin': 'http://example.org'}, {'Origin': 'null'}, {'Origin': 'https://127.0.0.1'},
+    {'Sec-Fetch-Site': 'cross-site'}, {'Sec-Fetch-Site': 'same-site'},
+])
+def test_requests_from_elsewhere(viewer, headers):
+    answer = viewer.get('api/1/capture', headers=headers)
+    assert answer.status == 403 and answer.error
+
+
+def test_the_page_may_ask_itself(viewer):
+    for host in (viewer.host, f'localhost:{viewer.port}'):
+        headers = {'Host': host, 'Origin': f'http://{host}', 'Sec-Fetch-Site': 'same-origin'}
+        assert viewer.get('api/1/capture', headers=headers).status == 200
+
+
+def test_requests_without_the_token(viewer):
+    token = viewer.path.strip('/')
+    for path in ('/', '/api/1/capture', '/favicon.ico', '/' + '0' * 32 + '/', '/' + token, '/' + token[:-1] + '/',
+                 '/' + token + '0/', '//' + token + '/', '/../etc/passwd', '/%2e%2e/', '/' + token.upper() + 'g/'):
+        answer = viewer.get(path, whole=True)
+        assert answer.status == 403, path
+        assert token not in answer.error
+
+
+@pytest.mark.parametrize('path', ['../etc/passwd', '../../../../etc/passwd', '%2e%2e/%2e%2e/etc/passwd', 'app.js/',
+                                  '..%2fapp.js', 'app.js%00', 'api', 'api/', 'api/1/', 'api/2/capture', 'api/1/none',
+                                  'api/1/capture/', 'web/src/main.ts'])
+def test_there_are_no_other_files_and_requests(viewer, path):
+    answer = viewer.get(path)
+    assert answer.status == 404 and answer.error
+
+
+@pytest.mark.parametrize('method', ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD', 'TRACE', 'BREW'])
+def test_only_get(viewer, method):
+    answer = viewer.get('api/1/capture', method=method)
+    assert answer.status in (400, 405)
+    if method != 'HEAD':
+        assert answer.error
+
+
+@pytest.mark.parametrize('question', [
+    'timeline', 'timeline?width=0', 'timeline?width=8193', 'timeline?width=1&width=2', 'timeline?width=1&format=xml',
+    'timeline?width=1&from=-1', 'timeline?width=1&from=1&to=1', 'timeline?width=1&from=2&to=1',
+    'timeline?width=1&from=nan', 'timeline?width=1&to=inf', 'timeline?width=1&to=1e400', 'timeline?width=1&to=1e300',
+    'timeline?width=1&to=99999999999999999999999', 'timeline?width=1&tracks=', 'timeline?width=1&tracks=a',
+    'timeline?width=1&tracks=-1', 'timeline?width=1&tracks=' + '1,' * 4100 + '1', 'timeline?width=1&from=%zz',
+    'capture?x', 'tracks?from=1', 'at', 'at?track=0', 'at?source=16', 'at?source=16&n=-1', 'at?source=999&n=1',
+    'at?track=0&t=1&n=1', 'instructions?source=16&n=0&after=513', 'step?source=16&n=0&by=magic&direction=back',
+    'step?source=16&n=0&by=line', 'step?source=16&n=0&by=line&direction=back&count=0', 'code', 'callers',
+    'functions?limit=0', 'functions?limit=10001', 'flame?limit=9999999', 'measure?from=1e30', 'find', 'find?what=text',
+    'find?what=text&text=', 'find?what=magic&text=a', 'find?what=text&text=' + 'a' * 1025, 'capture?cancel=%20',
+    'capture?cancel=' + 'a' * 65,
+])
+def test_parameters_out_of_bounds(viewer, question):
+    answer = viewer.get('api/1/' + question)
+    assert answer.status in (400, 414) and answer.error
+
+
+@pytest.mark.parametrize('question', ['at?source=5&n=0', 'at?source=16&n=99999999999999', 'code?function=4000000000',
+                                      'callers?function=4000000000', 'at?track=4000000000&t=1'])
+def test_what_is_not_there(viewer, question):
+    answer = viewer.get('api/1/' + question)
+    assert answer.status in (400, 404) and answer.error
+
+
+def test_requests_that_are_too_long_or_no_requests(viewer):
+    assert viewer.get('a' * 9000).status == 414
+    assert viewer.get(headers={'X-Long': 'a' * 20000}).status == 431
+    for text, status in ((b'GET / HTTP/1.1\r\n' + b'a' * 50000, b'431'), (b'\0\1\2\r\n\r\n', b'400'), (b'GET\r\n\r\n', b'400'),
+                         (b'\x16\x03\x01\x02\x00\r\n\r\n', b'400')):
+        with viewer.connect() as client:
+            client.sendall(text)
+            assert client.recv(100).split()[1] == status, text
+    # A body is not taken for a request.
+    with viewer.connect() as client:
+        head = f'GET {viewer.path}api/1/capture HTTP/1.1\r\nHost: {viewer.host}\r\n'
+        client.sendall(f'{head}Content-Length: 1000\r\n\r\n{head}\r\n'.encode())
+        text = b''
+        while piece := client.recv(65536):
+            text += piece
+    assert text.count(b'HTTP/1.1 ') == 1 and b'HTTP/1.1 400 ' in text
+    assert viewer.ask('capture')
+
+
+# Many clients
+
+def test_clients_in_parallel_get_the_answers_of_one(viewer):
+    length = viewer.ask('capture')['axis']['length']
+    questions = [viewer.question('timeline', from_=length * i / 8, to=length * (i + 1) / 8, width=100) for i in range(8)]
+    right = [viewer.get(question).body for question in questions]
+    wrong, count = [], 64
+
+    def client(number):
+        for i in range(4):
+            which = (number + i) % len(questions)
+            answer = viewer.get(questions[which])
+            if answer.status != 503 and answer.body != right[which]:
+                wrong.append((questions[which], answer.status, answer.body[:200]))
+
+    threads = [threading.Thread(target=client, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_clients_that_vanish_or_stay_silent_hold_up_nobody(viewer):
+    request = f'GET {viewer.path}api/1/functions HTTP/1.1\r\nHost: {viewer.host}\r\n\r\n'.encode()
+    silent = []
+    for i in range(300):
+        client = viewer.connect()
+        if i % 3 == 0:
+            client.sendall(request)
+            client.close()
+        elif i % 3 == 1:
+            client.sendall(request[:30])
+            silent.append(client)
+        else:
+            silent.append(client)
+    assert viewer.ask('capture')
+    assert viewer.ask('measure')
+    for client in silent:
+        client.close()
+
+
+def test_a_newer_request_replaces_an_older_one(viewer):
+    key = 'test-timeline'
+    statuses = []
+
+    def client():
+        statuses.append(viewer.get(viewer.question('functions', cancel=key)).status)
+
+    threads = [threading.Thread(target=client) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(statuses) <= {200, 409} and 200 in statuses
+
+
+# Names from the capture
+
+def check_text(value):
+    """No string has what must not reach a terminal."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            check_text(key)
+            check_text(each)
+    elif isinstance(value, list):
+        for each in value:
+            check_text(each)
+    elif isinstance(value, str):
+        assert len(value.encode()) < 5000, value[:100]
+
+
+def test_hostile_names_are_text(run, hostile_capture):
+    arguments = (hostile_capture.snapshot, '--symbols', hostile_capture.elf)
+    with viewing(run, *arguments) as viewer:
+        viewer.wait()
+        for question in ('capture', 'tracks', 'timeline?width=100', 'functions', 'flame', 'health', 'measure',
+                         'find?what=function&text=a'):
+            answer = viewer.get('api/1/' + question)
+            assert answer.status == 200, answer.body
+            answer.body.decode()
+            for sequence in FORBIDDEN:
+                assert sequence not in answer.body, question
+            assert b'<' not in answer.body
+            check_text(answer.json())
+    with viewing(run, hostile_capture.itm, '--protocol', 'itm') as viewer:
+        viewer.wait()
+        answer = viewer.get('api/1/timeline?width=100')
+        assert answer.status == 200
+        for sequence in FORBIDDEN:
+            assert sequence not in answer.body
+
+
+# Reports
+
+def data_of(text):
+    """The answers in a report, as a browser finds them: up to the first end of a script."""
+    start = '<script type="application/json" id="waymark-data">'
+    assert text.count(start) == 1
+    return json.loads(text.split(start)[1].split('</script')[0])
+
+
+def requests_of(data):
+    return [re.sub(r'\?.*', '', request) for request in data['requests']]
+
+
+def test_a_report_is_one_file_that_loads_nothing(run, quicksort, tmp_path):
+    run('report', quicksort, '-o', 'report.html').empty().quiet()
+    text = (tmp_path / 'report.html').read_text()
+    assert len(text) < 10_000_000
+    assert not re.search(r'<(script|link|img|iframe)[^>]*(src|href)="(?!data:)', text)
+    assert "default-src 'none'" in text
+    data = data_of(text)
+    assert set(requests_of(data)) >= {'capture', 'tracks', 'health', 'timeline', 'functions', 'flame', 'measure', 'code',
+                                      'callers'}
+    assert set(requests_of(data)) <= set(REQUESTS)
+    with viewing(run, quicksort) as viewer:
+        viewer.wait()
+        for request, answer in data['requests'].items():
+            if request in ('capture', 'tracks') or 'function=' in request:
+                continue  # The path, and numbers of functions.
+            now = viewer.get('api/1/' + request).json()
+            for each in (now, answer):
+                each.pop('functions', None)
+            assert now.keys() == answer.keys()
+
+
+def test_a_report_has_the_windows_that_are_asked_for(run, quicksort, tmp_path):
+    with viewing(run, quicksort) as viewer:
+        axis = viewer.wait()['axis']
+    middle = axis['length'] / 2
+    run('report', quicksort, '-o', 'report.html', '--window', f'0..{middle}', '--window', f'{middle}..{axis["length"]}')
+    requests = data_of((tmp_path / 'report.html').read_text())['requests']
+    assert [f'timeline?from=0&to={middle:g}' in request for request in requests].count(True) >= 1
+    for window, said in (('5', 'write FROM..TO'), ('5..', 'each end'), ('x..y', 'each end'), ('7..5', 'before'),
+                         (f'{axis["length"] + 1}..{axis["length"] + 2}', 'the trace ends')):
+        run('report', quicksort, '-o', 'none.html', '--window', window, expect=2).one_sentence('--window', said)
+    assert not (tmp_path / 'none.html').exists()
+
+
+def test_a_report_keeps_to_its_size(run, synth, tmp_path):
+    capture = synth('--size', '1M')
+    sizes = []
+    for most in (150_000, 400_000, 2_000_000):
+        result = run('report', capture, '-o', f'{most}.html', '--max-size', most)
+        size = (tmp_path / f'{most}.html').stat().st_size
+        assert size <= most
+        data = data_of((tmp_path / f'{most}.html').read_text())
+        assert {'capture', 'tracks', 'health'} <= set(requests_of(data))
+        sizes.append((size, 'left no room' in result.err))
+    assert sizes == sorted(sizes, key=lambda row: row[0])
+    run('report', capture, '-o', 'none.html', '--max-size', '1K', expect=2).one_sentence('page alone')
+    assert not (tmp_path / 'none.html').exists()
+
+
+def test_two_captures_are_compared(run, quicksort, copy, tmp_path):
+    other = copy(quicksort, 'other')
+    run('report', quicksort, other, '-o', 'report.html')
+    compared = data_of((tmp_path / 'report.html').read_text())['compare']
+    assert compared['names'] == ['quicksort', 'other'] or compared['names'][1] == 'other'
+    assert compared['instructions'][0] == compared['instructions'][1] > 0
+    assert compared['rows']
+    for row in compared['rows']:
+        assert row[2:5] == row[5:8]
+    assert sum(row[2] for row in compared['rows']) == compared['instructions'][0]
+
+
+def test_reports_with_hostile_names(run, hostile_capture, tmp_path):
+    folder = tmp_path / '<script>alert(1)<script>'
+    folder.symlink_to(hostile_capture.snapshot)
+    run('report', folder, '--symbols', hostile_capture.elf, '-o', 'report.html')
+    text = (tmp_path / 'report.html').read_bytes()
+    for sequence in FORBIDDEN:
+        assert sequence not in text
+    data = data_of(text.decode())
+    assert data['requests']['capture']['name'] == '<script>alert(1)<script>'
+    assert text.count(b'<script') == 2
+
+
+def test_report_arguments(run, quicksort, tmp_path):
+    run('report', quicksort, expect=2).one_sentence('-o')
+    run('report', '-o', 'x.html', expect=2).one_sentence('INPUT')
+    run('report', quicksort, quicksort, quicksort, '-o', 'x.html', expect=2).one_sentence('two')
+    run('report', tmp_path / 'none', '-o', 'x.html', expect=3).one_sentence('none')
+    run('report', quicksort, '-o', tmp_path / 'none/x.html', expect=4).one_sentence('none')
+    assert run('report', quicksort, '-o', '-').out.startswith('<!')
+    assert not (tmp_path / 'x.html').exists()
+
+
+def test_a_report_never_replaces_its_input(run, copy, itm_file):
+    trace = copy(itm_file, 'itm.bin')
+    before = trace.read_bytes()
+    run('report', trace, '--protocol', 'itm', '-o', trace, expect=2).one_sentence('itm.bin')
+    assert trace.read_bytes() == before
+
+
+def test_report_is_interrupted(run, synth, tmp_path):
+    command, process = run.start('report', synth('--size', '20M'), '-o', 'x.html', stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=HANG_SECONDS)
+    assert process.returncode in (0, 130), err
+    if process.returncode == 130:
+        assert not (tmp_path / 'x.html').exists() and out == b'' and err == b''
+
+
+# The documentation
+
+def test_the_document_is_what_is_served(viewer, repository, run, home, tmp_path):
+    text = (repository / 'docs/view_api.md').read_text()
+    headings = {name for line in re.findall(r'^## (.*)$', text, re.M) for name in re.findall(r'(\w+)\?|^(\w+)$', line)
+                for name in name if name}
+    assert set(REQUESTS) <= headings
+    # The commands, in one shell, as a reader types them.
+    commands = [step.command for step in howto.steps('view_api.md')]
+    assert commands[0].startswith('waymark view') and 'curl' in ' '.join(commands)
+    start = f'waymark view {repository}/samples/quicksort > address 2> said & viewer=$!; '
+    script = '\n'.join([start + 'until [ -s address ]; do sleep 0.05; done', *commands[1:], 'kill -INT $viewer; wait $viewer'])
+    environment = {**os.environ, 'HOME': str(home), 'PATH': f'{run.program.parent}:{os.environ["PATH"]}'}
+    done = subprocess.run(['bash', '-e', '-c', script], cwd=tmp_path, env=environment, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=HANG_SECONDS)
+    assert done.returncode == 0, done.stderr
+    decoder, values, rest = json.JSONDecoder(), [], done.stdout.strip()
+    while rest:
+        value, end = decoder.raw_decode(rest)
+        assert 'error' not in value, value
+        values.append(value)
+        rest = rest[end:].strip()
+    assert len(values) == sum('curl' in command and '-o' not in command.split() for command in commands)
+    assert (tmp_path / 'spans.bin').stat().st_size > 100

@@ -1,0 +1,40 @@
+// waymark report: the page of the viewer in one file, with a part of the data.
+#include <memory>
+
+#include "commands.h"
+#include "option_values.h"
+#include "viewer.h"
+
+namespace waymark::cli {
+
+void add_report(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<ReportCommand>();
+  CLI::App* command = app.add_subcommand("report", "Write the page of the viewer into one file");
+  add_input_options(*command, options->input.input, options->paths);
+  add_viewer_options(*command, options->input);
+  command->add_option("-o,--output", options->output, "write to this file; -: standard output")
+      ->type_name("FILE")
+      ->required();
+  command
+      ->add_option("--max-size", options->most_bytes,
+                   "leave out details so that the file is not larger; default: 10,000,000 bytes")
+      ->type_name("SIZE")
+      ->transform(size_in_bytes());
+  command
+      ->add_option("--window", options->windows,
+                   "a part of the time axis to have in detail, as the page shows its places, or "
+                   "t:TIMESTAMP; may be repeated; default: the first part, and the busiest")
+      ->type_name("FROM..TO")
+      ->allow_extra_args(false);
+  command->footer(
+      "The file opens in a browser without a server. With a second INPUT, it also compares the\n"
+      "functions of both.\n"
+      "\n"
+      "Examples:\n"
+      "  waymark report board/ -o report.html\n"
+      "  waymark report before.data after.data -o changes.html --max-size 2M\n"
+      "  waymark report board/ -o report.html --window t:8123456..t:8200000");
+  command->callback([options, &exit_code] { exit_code = run_report(*options); });
+}
+
+}  // namespace waymark::cli

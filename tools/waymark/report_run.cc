@@ -1,0 +1,131 @@
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "complain.h"
+#include "exit_code.h"
+#include "interrupt.h"
+#include "output.h"
+#include "progress.h"
+#include "run.h"
+#include "version.h"
+#include "viewer.h"
+#include "waymark/base/number.h"
+#include "waymark/view/page.h"
+#include "waymark/view/report.h"
+
+namespace waymark::cli {
+namespace {
+
+/// A place of the axis, or a timestamp after `t:`.
+std::optional<double> axis_place(std::string_view text, const view::Axis& axis) {
+  constexpr std::string_view kTimestamp = "t:";
+  if (text.starts_with(kTimestamp)) {
+    const auto time = parse_number(text.substr(kTimestamp.size()));
+    if (!time || *time < axis.origin) return std::nullopt;
+    return static_cast<double>(*time - axis.origin);
+  }
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) ||
+      value < 0)
+    return std::nullopt;
+  return value;
+}
+
+/// A window as FROM..TO.
+Result<view::Window> parse_window(const std::string& text, const view::Axis& axis) {
+  const auto fault = [&](std::string_view sentence) {
+    return fail(ErrorCode::kInvalidArgument, fmt::format("--window {}: {}", text, sentence));
+  };
+  constexpr std::string_view kDots = "..";
+  const auto dots = text.find(kDots);
+  if (dots == std::string::npos) return fault("write FROM..TO.");
+  if (text.find("t:") != std::string::npos && axis.unit != view::AxisUnit::kTicks)
+    return fault("the axis of this capture has no timestamps; leave out the t:.");
+  const std::string_view whole(text);
+  const auto from = axis_place(whole.substr(0, dots), axis);
+  const auto to = axis_place(whole.substr(dots + kDots.size()), axis);
+  if (!from || !to) {
+    return fault(fmt::format("each end is a number from 0 to {}, or a timestamp from t:{} on.",
+                             axis.length, axis.origin));
+  }
+  if (*from >= *to) return fault("FROM must be before TO.");
+  if (*from >= axis.length)
+    return fault(fmt::format("the trace ends at {}, before this window.", axis.length));
+  return view::Window{.from = *from, .to = std::min(*to, axis.length)};
+}
+
+int code_of(const Error& error) {
+  if (interrupted()) return kInterrupted;
+  return complain(error.detail, error.code == ErrorCode::kInvalidArgument ? kUsage : kInput);
+}
+
+/// Waits for the end of the axis, if --window needs it.
+Result<std::vector<view::Window>> parse_windows(const std::vector<std::string>& texts,
+                                                view::Session& session, const view::Stop& stop) {
+  std::vector<view::Window> windows;
+  if (texts.empty()) return windows;
+  WAYMARK_TRY(view::wait_until_ready(session, stop));
+  const view::Axis axis = session.facts().axis;
+  for (const std::string& text : texts) {
+    auto window = parse_window(text, axis);
+    if (!window) return std::unexpected(std::move(window).error());
+    windows.push_back(*std::move(window));
+  }
+  return windows;
+}
+
+}  // namespace
+
+int run_report(const ReportCommand& options) {
+  if (options.paths.empty()) return complain("INPUT is missing: name the capture.", kUsage);
+  if (options.paths.size() > 2)
+    return complain("A report has one INPUT, or two that it compares.", kUsage);
+  std::vector<std::string> inputs;
+  for (const std::string& path : options.paths) inputs.push_back(path_of_input(path));
+  if (const auto safe = refuse_input(options.output, inputs); !safe)
+    return complain(safe.error().detail, kUsage);
+  std::vector<std::unique_ptr<view::Session>> sessions;
+  std::uint64_t bytes = 0;
+  for (const std::string& path : options.paths) {
+    auto session = open_session(options.input, path);
+    if (!session) return session.error();
+    bytes += (*session)->facts().bytes;
+    sessions.push_back(*std::move(session));
+  }
+  Result<view::Report> report;
+  {
+    Progress progress(bytes);
+    const view::Stop stop = [&] {
+      std::uint64_t done = 0;
+      for (const auto& session : sessions) done += session->facts().done;
+      progress.at(done);
+      return interrupted();
+    };
+    const auto windows = parse_windows(options.windows, *sessions.front(), stop);
+    if (!windows) return code_of(windows.error());
+    report =
+        view::make_report(*sessions.front(), sessions.size() == 2 ? sessions[1].get() : nullptr,
+                          {.files = view::page_files(),
+                           .version = WAYMARK_VERSION,
+                           .most_bytes = options.most_bytes,
+                           .windows = *windows},
+                          stop);
+  }
+  if (!report) return code_of(report.error());
+  for (const std::string& what : report->left_out)
+    note(fmt::format("--max-size left no room for {}.", what));
+  auto output = Output::open_whole(options.output, inputs);
+  if (!output) {
+    return complain(output.error().detail,
+                    output.error().code == ErrorCode::kInvalidArgument ? kUsage : kOutput);
+  }
+  output->text().put(report->html);
+  if (output->commit()) return kOk;
+  return finish_output(*output, kOk);
+}
+
+}  // namespace waymark::cli

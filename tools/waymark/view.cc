@@ -1,0 +1,47 @@
+// waymark view: serves a page that shows the trace.
+#include <memory>
+
+#include "commands.h"
+#include "index_access.h"
+#include "option_values.h"
+#include "viewer.h"
+
+namespace waymark::cli {
+
+void add_viewer_options(CLI::App& command, ViewerInput& options) {
+  add_index_option(command, options.index);
+  command
+      .add_option("--source", options.sources,
+                  "Look for source files in this folder; OLD=NEW: NEW takes the place of OLD at "
+                  "the beginning of their paths; may be repeated")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+  command
+      .add_option("--symbols", options.symbols,
+                  "A program whose symbols name the functions, if the image is not an ELF file; "
+                  "@ADDRESS: how far above its link addresses it was loaded; may be repeated")
+      ->type_name("FILE[@ADDRESS]")
+      ->allow_extra_args(false);
+}
+
+void add_view(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<ViewCommand>();
+  CLI::App* command = app.add_subcommand("view", "Show the trace in a browser");
+  add_input_options(*command, options->input.input);
+  add_viewer_options(*command, options->input);
+  command
+      ->add_option("--port", options->port,
+                   "serve at this port of 127.0.0.1; default: any that is free")
+      ->type_name("N");
+  command->add_flag("--open", options->open, "open the page in the browser of the desktop");
+  command->footer(
+      "Prints the address of the page, which only this machine can open, and serves it until "
+      "Ctrl-C.\n"
+      "\n"
+      "Examples:\n"
+      "  waymark view board/ --open\n"
+      "  waymark view perf.data --port 8000");
+  command->callback([options, &exit_code] { exit_code = run_view(*options); });
+}
+
+}  // namespace waymark::cli

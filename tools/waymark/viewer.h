@@ -1,0 +1,48 @@
+// waymark view and waymark report: what their options say, and what they do.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "input_options.h"
+#include "waymark/view/session.h"
+
+namespace waymark::cli {
+
+struct ViewerInput {
+  InputOptions input;
+  std::string index;                 ///< Its file; empty: where `waymark index` puts it.
+  std::vector<std::string> symbols;  ///< FILE or FILE@ADDRESS.
+  std::vector<std::string> sources;  ///< As outputs::SourceFiles takes them.
+};
+
+/// The options of ViewerInput but INPUT itself.
+void add_viewer_options(CLI::App& command, ViewerInput& options);
+
+struct ViewCommand {
+  ViewerInput input;
+  std::uint16_t port = 0;  ///< 0: any.
+  bool open = false;
+};
+
+struct ReportCommand {
+  ViewerInput input;
+  std::vector<std::string> paths;
+  std::string output;
+  std::uint64_t most_bytes = 10'000'000;
+  std::vector<std::string> windows;
+};
+
+/// Both return an exit code, after a sentence if it is not kOk.  Without WAYMARK_VIEW, they only
+/// say that the program was built without the viewer.
+int run_view(const ViewCommand& options);
+int run_report(const ReportCommand& options);
+
+/// Opens `path` with the other options.  On failure prints the sentence and returns the exit code.
+std::expected<std::unique_ptr<view::Session>, int> open_session(const ViewerInput& options,
+                                                                const std::string& path);
+
+}  // namespace waymark::cli

@@ -1,0 +1,61 @@
+// Starts Chromium, and pages in it.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import puppeteer from 'puppeteer-core';
+
+export async function startBrowser(executablePath) {
+  const profile = await mkdtemp(join(tmpdir(), 'waymark-browser-'));
+  const browser = await puppeteer.launch({
+    executablePath,
+    headless: true,
+    userDataDir: profile,
+    ignoreDefaultArgs: ['--hide-scrollbars'],
+    args: [
+      '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+      '--disable-component-update', '--disable-sync', '--force-color-profile=srgb',
+    ],
+  });
+  return {
+    browser,
+    stop: async () => {
+      await browser.close();
+      await rm(profile, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A page of a size and theme. `problems` are errors and refused loads that the page caused. */
+export async function openPage(browser, url, { width = 1280, height = 720, theme = 'light' } = {}) {
+  const page = await browser.newPage();
+  const problems = [];
+  await page.setViewport({ width, height });
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
+  page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') problems.push(`${message.type()}: ${message.text()}`);
+  });
+  page.on('dialog', (dialog) => {
+    problems.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('request', (request) => {
+    const target = request.url();
+    if (!target.startsWith(new URL(url).protocol === "file:" ? url : new URL(url).origin) && !/^(data|blob|about|file):/.test(target)) problems.push(`load: ${target}`);
+  });
+  await page.goto(url, { waitUntil: 'load' });
+  await page.waitForFunction(() => window.waymark !== undefined);
+  return { page, problems };
+}
+
+export const settled = (page) => page.evaluate(() => window.waymark.settled());
+export const model = (page) => page.evaluate(() => window.waymark.model());
+
+/** Waits until a condition in the page is true; the message says what was waited for. */
+export async function until(page, what, condition, ...args) {
+  try {
+    await page.waitForFunction(condition, { timeout: 8000, polling: 50 }, ...args);
+  } catch (error) {
+    throw new Error(`Waited without success until ${what}.`, { cause: error });
+  }
+}
