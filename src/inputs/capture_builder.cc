@@ -71,8 +71,10 @@ Result<void> CaptureBuilder::check_core() const {
 
 Result<Capture> CaptureBuilder::build() {
   WAYMARK_TRY(check_core());
-  const auto detection = detect_input();
+  auto detection = detect_input();
+  if (detection && detection->kind == InputKind::kDebuggerText) detection = read_debugger_input();
   if (!detection) return std::unexpected(detection.error());
+  if (!options_.register_text.empty()) WAYMARK_TRY(read_register_text());
   capture_.kind_ = detection->kind;
   capture_.image_ = std::make_unique<image::Image>();
   const bool snapshot =

@@ -7,6 +7,7 @@
 
 #include "waymark/elf/file.h"
 #include "waymark/inputs/capture.h"
+#include "waymark/inputs/debugger_text.h"
 #include "waymark/inputs/input_file.h"
 #include "waymark/inputs/protocols.h"
 #include "waymark/perf/recording.h"
@@ -20,7 +21,7 @@ bool traces_data(const RegisterReader& registers);
 
 /// Used once.  What all inputs share is in capture_builder.cc; the rest is in
 /// capture_builder_raw.cc, capture_builder_snapshot.cc, capture_builder_perf.cc,
-/// capture_builder_mtb.cc and capture_builder_notes.cc.
+/// capture_builder_debugger.cc, capture_builder_mtb.cc and capture_builder_notes.cc.
 class CaptureBuilder {
  public:
   CaptureBuilder(const std::string& path, CaptureOptions options)
@@ -75,6 +76,12 @@ class CaptureBuilder {
   /// The file of the command line that occupies the addresses of the dump.
   [[nodiscard]] const image::RegionInfo* given_image_at(const Dump& dump) const;
   Result<void> look_for_itm_sync();
+  /// The memory that a debugger printed becomes the trace.
+  Result<Detection> read_debugger_input();
+  /// Where the registers of an MTB are in a file of the command line.
+  Result<void> read_register_text();
+  /// What the command line does not give.
+  void add_mtb_registers(const DebuggerText& text, const MtbRegisters& registers);
   /// By the registers of an MTB, the oldest record first.
   Result<void> order_records(const RegisterReader& registers);
   void add_data_stream(const TraceSource& source);

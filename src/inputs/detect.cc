@@ -17,6 +17,7 @@
 #include "waymark/base/mapped_file.h"
 #include "waymark/frames/demux.h"
 #include "waymark/frames/dstream.h"
+#include "waymark/inputs/debugger_text.h"
 
 namespace waymark::inputs {
 namespace {
@@ -321,6 +322,8 @@ std::string_view input_kind_name(InputKind kind) {
       return "ELF file";
     case InputKind::kTraceScript:
       return "trace script";
+    case InputKind::kDebuggerText:
+      return "memory in text";
     case InputKind::kAlignedFrames:
       return "CoreSight frames";
     case InputKind::kTpiuFrames:
@@ -359,6 +362,8 @@ Detection detect(Bytes content) {
     return {InputKind::kElf, "It starts with the magic number of ELF: a program, not trace."};
   if (is_trace_script(content))
     return {InputKind::kTraceScript, "It is text whose first line says `waymark-trace`."};
+  if (is_debugger_text(content))
+    return {InputKind::kDebuggerText, "It is text that shows memory as a debugger prints it."};
   return detect_trace(content);
 }
 

@@ -21,7 +21,7 @@ struct Parts {
       .runs_rows = false,
       .puts = false,
       .leaves_spans = false,
-      .marks_frames = false,
+      .marks_parts = false,
       .jumps = false,
       .takes_place = false,
       .refreshes = true,

@@ -138,6 +138,11 @@ void add_options_of_raw_trace(CLI::App& command, InputOptions& options) {
       ->allow_extra_args(false)
       ->group(raw);
   command
+      .add_option("--registers", options.register_text,
+                  "MTB: a file in which GDB or OpenOCD printed its registers")
+      ->type_name("FILE")
+      ->group(raw);
+  command
       .add_option("--elf", options.programs,
                   "A program that was traced (an ELF file); @ADDRESS: how far above its link "
                   "addresses it was loaded; may be repeated")
@@ -242,6 +247,7 @@ Result<inputs::CaptureOptions> capture_options(const InputOptions& options) {
     result.registers.emplace_back(upper(std::string_view(text).substr(0, equals)),
                                   static_cast<std::uint32_t>(*value));
   }
+  result.register_text = options.register_text;
   if (!options.data_layouts.empty()) {
     WAYMARK_TRY(read_layouts(options.data_layouts, result.layouts));
   }

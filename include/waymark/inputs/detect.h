@@ -20,6 +20,7 @@ enum class InputKind : std::uint8_t {
   kPerfData,        ///< Recorded by perf or simpleperf, a file or a folder.
   kElf,             ///< A program, not trace.
   kTraceScript,     ///< Text that starts with the line `waymark-trace`.
+  kDebuggerText,    ///< Memory as a debugger prints it; see debugger_text.h.
   kAlignedFrames,   ///< CoreSight frames as an ETB or ETR stores them.
   kTpiuFrames,      ///< CoreSight frames with frame syncs between them.
   kDstreamFrames,   ///< The same in the 512-byte records of a DSTREAM.
