@@ -1,6 +1,7 @@
 // The steps from a path to a Capture.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "waymark/inputs/debugger_text.h"
 #include "waymark/inputs/input_file.h"
 #include "waymark/inputs/protocols.h"
+#include "waymark/mtb/buffer.h"
 #include "waymark/perf/recording.h"
 #include "waymark/perf/time_alignment.h"
 #include "waymark/stm/config.h"
@@ -84,6 +86,8 @@ class CaptureBuilder {
   void add_mtb_registers(const DebuggerText& text, const MtbRegisters& registers);
   /// By the registers of an MTB, the oldest record first.
   Result<void> order_records(const RegisterReader& registers);
+  Result<void> find_order();
+  Result<void> read_in_order(const std::array<mtb::DumpPart, 2>& parts);
   void add_data_stream(const TraceSource& source);
   /// The registers of the command line, then those of the device, which must outlive the reader.
   [[nodiscard]] RegisterReader registers_of(const Device& device) const;

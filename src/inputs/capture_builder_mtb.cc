@@ -13,13 +13,7 @@ namespace waymark::inputs {
 Result<void> CaptureBuilder::order_records(const RegisterReader& registers) {
   const auto position = registers("POSITION");
   const auto master = registers("MASTER");
-  if (!position) {
-    note(fmt::format("{}: POSITION is not known, so the first bytes are taken to be the oldest "
-                     "record; add --reg POSITION=VALUE --reg MASTER=VALUE.",
-                     name_),
-         Severity::kInfo);
-    return {};
-  }
+  if (!position) return find_order();
   if (!master)
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("{}: POSITION says where the last record is, but not how large the "
@@ -38,10 +32,29 @@ Result<void> CaptureBuilder::order_records(const RegisterReader& registers) {
                                     : "are read",
                    oldest.begin, buffer.wrapped() ? ", the oldest first" : ""),
        Severity::kInfo);
-  if (oldest == mtb::DumpPart{0, dump.size()}) return {};
+  return read_in_order(*parts);
+}
+
+/// Without POSITION.
+Result<void> CaptureBuilder::find_order() {
+  const std::uint64_t size = capture_.trace_.bytes().size();
+  const auto oldest = mtb::find_oldest(capture_.trace_.bytes());
+  note(fmt::format("{}: POSITION is not known, {}; add --reg POSITION=VALUE --reg MASTER=VALUE.",
+                   name_,
+                   oldest ? fmt::format("but the records show that the oldest one is at offset {:#x}",
+                                        *oldest)
+                          : "so the first bytes are taken to be the oldest record"),
+       Severity::kInfo);
+  return read_in_order({{{oldest.value_or(0), size}, {0, oldest.value_or(0)}}});
+}
+
+/// The first part, then the second one.
+Result<void> CaptureBuilder::read_in_order(const std::array<mtb::DumpPart, 2>& parts) {
+  const Bytes dump = capture_.trace_.bytes();
+  if (parts.front() == mtb::DumpPart{0, dump.size()}) return {};
   auto ordered = TemporaryFile::create(fmt::format("Cannot copy the records of {}", name_));
   if (!ordered) return std::unexpected(ordered.error());
-  for (const mtb::DumpPart& part : *parts)
+  for (const mtb::DumpPart& part : parts)
     if (part.size() != 0) WAYMARK_TRY(ordered->write(dump.subspan(part.begin, part.size())));
   return set_trace(ordered->map(capture_.trace_.path()));
 }

@@ -3,22 +3,15 @@
 #include <algorithm>
 #include <array>
 
+#include "waymark/mtb/buffer.h"
 #include "waymark/mtb/packet.h"
 
 namespace waymark::inputs {
 namespace {
 
-/// Code without a taken branch is seldom longer.
-constexpr std::uint32_t kMostBytes = 0x2000;
-
 std::uint32_t word_at(Bytes content, std::size_t at) {
   return std::uint32_t{content[at]} | std::uint32_t{content[at + 1]} << 8 |
          std::uint32_t{content[at + 2]} << 16 | std::uint32_t{content[at + 3]} << 24;
-}
-
-bool is_near(std::uint32_t destination, std::uint32_t source) {
-  if (mtb::is_return_value(destination)) return destination == (source & ~1U);
-  return (source & ~1U) - destination < kMostBytes;
 }
 
 }  // namespace
@@ -35,7 +28,7 @@ MtbFacts mtb_facts(Bytes content) {
     const bool starts = (second & 1) != 0;
     if (linked && !unused && !starts) {
       ++facts.links;
-      if (is_near(destination, first)) {
+      if (mtb::likely_follows(destination, first)) {
         ++facts.near;
         const auto end = seen.begin() + static_cast<std::ptrdiff_t>(facts.distinct);
         if (facts.distinct != seen.size() && std::find(seen.begin(), end, destination) == end)

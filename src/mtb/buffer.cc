@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "waymark/mtb/packet.h"
+#include "waymark/mtb/parser.h"
 
 namespace waymark::mtb {
 namespace {
@@ -52,6 +53,33 @@ Result<std::array<DumpPart, 2>> order_records(std::uint64_t dump_size,
                             "enabled (EN of MASTER), or POSITION was written after it.",
                             registers.position));
   return std::array{DumpPart{base + first, base + used}, DumpPart{}};
+}
+
+bool likely_follows(std::uint32_t destination, std::uint32_t first_word) {
+  constexpr std::uint32_t kMostBytes = 0x2000;
+  const std::uint32_t source = first_word & ~1U;
+  if (is_return_value(destination)) return destination == source;
+  return source - destination < kMostBytes;
+}
+
+std::optional<std::uint64_t> find_oldest(Bytes dump) {
+  constexpr std::size_t kLeast = 8;
+  const std::size_t count = dump.size() / kRecordBytes;
+  if (count < kLeast || dump.size() % kRecordBytes != 0) return std::nullopt;
+  Packet last;
+  read_record(dump.last(kRecordBytes), last);
+  std::optional<std::uint64_t> oldest;
+  for (std::size_t i = 0; i != count; ++i) {
+    Packet packet;
+    read_record(dump.subspan(i * kRecordBytes, kRecordBytes), packet);
+    if (!is_record(packet.type)) return std::nullopt;
+    const bool follows = !packet.start && likely_follows(last.destination, packet.source);
+    last = packet;
+    if (i == 0 ? follows : follows || packet.start) continue;
+    if (i == 0 || oldest) return std::nullopt;
+    oldest = i * kRecordBytes;
+  }
+  return oldest;
 }
 
 }  // namespace waymark::mtb

@@ -83,5 +83,42 @@ TEST(MtbBuffer, without_a_record_is_refused) {
   EXPECT_THAT(refusal(64, {.position = 0, .master = kMask64}), HasSubstr("has no record"));
 }
 
+/// Records of straight code, each eight bytes after the one before it, from number `first` on.
+std::vector<std::uint8_t> records(std::uint32_t first, std::uint32_t count, bool start = false) {
+  std::vector<std::uint8_t> bytes;
+  const auto word = [&](std::uint32_t value) {
+    for (unsigned shift = 0; shift < 32; shift += 8)
+      bytes.push_back(static_cast<std::uint8_t>(value >> shift));
+  };
+  for (std::uint32_t i = first; i != first + count; ++i) {
+    word(0x1'0000 * i + 4);
+    word((0x1'0000 * (i + 1)) | (start && i == first ? 1U : 0U));
+  }
+  return bytes;
+}
+
+std::vector<std::uint8_t> join(std::vector<std::uint8_t> front,
+                               const std::vector<std::uint8_t>& back) {
+  front.insert(front.end(), back.begin(), back.end());
+  return front;
+}
+
+TEST(MtbBuffer, shows_where_it_wraps) {
+  EXPECT_EQ(find_oldest(join(records(8, 3), records(3, 5))), 24U);
+  EXPECT_EQ(find_oldest(join(records(8, 1), records(1, 7))), 8U);
+}
+
+TEST(MtbBuffer, does_not_show_a_wrap_without_one_place) {
+  EXPECT_EQ(find_oldest(records(1, 8)), std::nullopt) << "the first does not follow the last";
+  EXPECT_EQ(find_oldest(join(records(8, 3), records(3, 3))), std::nullopt) << "too few";
+  EXPECT_EQ(find_oldest(join(join(records(8, 3), records(20, 3)), records(3, 5))), std::nullopt)
+      << "two places";
+  EXPECT_EQ(find_oldest(join(records(8, 3, true), records(3, 5))), std::nullopt)
+      << "tracing started at the first record";
+  EXPECT_EQ(find_oldest(join(join(records(8, 3), std::vector<std::uint8_t>(8)), records(3, 5))),
+            std::nullopt)
+      << "a part was never written";
+}
+
 }  // namespace
 }  // namespace waymark::mtb

@@ -202,5 +202,71 @@ TEST_F(MtbCapture, is_never_in_frames) {
   EXPECT_THAT(capture.error().detail, HasSubstr("--framing none"));
 }
 
+/// As OpenOCD prints them, four words in a line.
+std::string printed(std::uint64_t address, Bytes bytes) {
+  std::string text;
+  for (std::size_t at = 0; at < bytes.size(); at += 4) {
+    if (at % 16 == 0) text += fmt::format("{}{:#010x}:", at == 0 ? "" : " \n", address + at);
+    text += fmt::format(" {:02x}{:02x}{:02x}{:02x}", bytes[at + 3], bytes[at + 2], bytes[at + 1],
+                        bytes[at]);
+  }
+  return text + " \n";
+}
+
+/// The buffer is at 0x20000100, and the SRAM begins at 0x20000000.
+constexpr std::string_view kRegisters = "0x41006000: 0000011c 80000002 00000000 20000000 \n";
+
+TEST_F(MtbCapture, the_text_of_a_session_has_all_that_is_needed) {
+  const std::string session = "> halt\n" +
+                              std::string("xPSR: 0x61000000 pc: 0x0000010c msp: 0x20001fe0\n") +
+                              "> mdw 0x20000000 256\n" +
+                              printed(0x2000'0000, std::vector<std::uint8_t>(0x100)) +
+                              printed(0x2000'0100, kEight) + "> mdw 0x41006000 4\n" +
+                              std::string(kRegisters);
+  const Bytes text(reinterpret_cast<const std::uint8_t*>(session.data()), session.size());
+  auto capture = Capture::open(put("session.txt", text), {});
+  ASSERT_TRUE(capture) << capture.error().detail;
+  EXPECT_EQ(first_bytes(*capture), "64 bytes, 06") << "the order is that of POSITION";
+  EXPECT_EQ(capture->sources().front().type, "MTB");
+  EXPECT_THAT(capture->notes().front().text, HasSubstr("64 bytes from 0x20000100 on"));
+  EXPECT_THAT(capture->notes()[1].text, HasSubstr("halted at 0x0000010c"));
+}
+
+TEST_F(MtbCapture, registers_may_be_in_a_text_of_their_own) {
+  const Bytes text(reinterpret_cast<const std::uint8_t*>(kRegisters.data()), kRegisters.size());
+  inputs::CaptureOptions options;
+  options.register_text = put("registers.txt", text);
+  auto capture = Capture::open(put("dump", kEight), options);
+  ASSERT_TRUE(capture) << capture.error().detail;
+  EXPECT_EQ(first_bytes(*capture), "64 bytes, 06");
+  options.registers = {{"POSITION", 0x118}};
+  capture = Capture::open(put("dump", kEight), options);
+  ASSERT_TRUE(capture) << capture.error().detail;
+  EXPECT_EQ(first_bytes(*capture), "24 bytes, 00") << "the command line comes first";
+}
+
+TEST_F(MtbCapture, a_session_that_lacks_something_is_refused) {
+  const auto refusal = [&](const std::string& session) {
+    const Bytes text(reinterpret_cast<const std::uint8_t*>(session.data()), session.size());
+    const auto capture = Capture::open(put("session.txt", text), {});
+    return capture ? "" : capture.error().detail;
+  };
+  EXPECT_THAT(refusal(std::string(kRegisters)), HasSubstr("but not the buffer"));
+  EXPECT_THAT(refusal(printed(0x2000'0000, kEight) + std::string(kRegisters)),
+              HasSubstr("The records are at 0x20000100..0x20000140"));
+  EXPECT_THAT(refusal(printed(0x2000'0100, kEight) + "0x41006000: 00000100 80000002 0 20000000\n"),
+              HasSubstr("Line 5"));
+  EXPECT_THAT(
+      refusal(printed(0x2000'0100, kEight) + "0x41006000: 00000100 80000002 00000000 20000000\n"),
+      HasSubstr("has no record"));
+  EXPECT_THAT(refusal(printed(0x2000'0100, kEight) + printed(0x2000'0200, kEight)),
+              HasSubstr("keep only the trace"));
+  inputs::CaptureOptions options;
+  options.register_text = put("registers.txt", kEight);
+  const auto capture = Capture::open(put("dump", kEight), options);
+  ASSERT_FALSE(capture);
+  EXPECT_THAT(capture.error().detail, HasSubstr("does not show the registers of an MTB"));
+}
+
 }  // namespace
 }  // namespace waymark::synth

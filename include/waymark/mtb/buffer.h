@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "waymark/base/result.h"
+#include "waymark/base/types.h"
 
 namespace waymark::mtb {
 
@@ -40,5 +41,13 @@ struct DumpPart {
 /// record.  The detail is a sentence without the name of the dump.
 Result<std::array<DumpPart, 2>> order_records(std::uint64_t dump_size,
                                               const BufferRegisters& registers);
+
+/// Whether the source in the first word of a record is a little after the destination before it.
+/// Code without a taken branch is seldom longer.
+bool likely_follows(std::uint32_t destination, std::uint32_t first_word);
+
+/// Without the registers: the offset of the oldest record, if the records themselves show where the
+/// buffer wraps.  One place only must be no link, and the first record must follow the last one.
+std::optional<std::uint64_t> find_oldest(Bytes dump);
 
 }  // namespace waymark::mtb
