@@ -47,8 +47,8 @@ Result<MemoryPart> records_in(const std::vector<const MemoryBlock*>& blocks,
   return fail(ErrorCode::kBadData,
               fmt::format("The records are at {:#x}..{:#x} by POSITION {:#010x}, MASTER {:#010x} "
                           "and BASE {:#010x}, but the text shows {} only; print all of them.",
-                          begin, begin + size, registers.position, registers.master,
-                          registers.base, places_of(blocks)));
+                          begin, begin + size, registers.position, registers.master, registers.base,
+                          places_of(blocks)));
 }
 
 }  // namespace
@@ -65,11 +65,12 @@ Result<Detection> CaptureBuilder::read_debugger_input() {
   for (const MemoryBlock& block : text->blocks)
     if (!*registers || block.address != (*registers)->address) blocks.push_back(&block);
   if (blocks.empty())
-    return fail(ErrorCode::kBadData,
-                fmt::format("{}: it shows the registers of an MTB at {:#x}, but not the buffer; "
-                            "add its memory (`x/64wx ADDRESS`, `mdw ADDRESS 64`), or give a dump as "
-                            "INPUT and this file as --registers FILE.",
-                            name_, (*registers)->address));
+    return fail(
+        ErrorCode::kBadData,
+        fmt::format("{}: it shows the registers of an MTB at {:#x}, but not the buffer; "
+                    "add its memory (`x/64wx ADDRESS`, `mdw ADDRESS 64`), or give a dump as "
+                    "INPUT and this file as --registers FILE.",
+                    name_, (*registers)->address));
   MemoryPart trace{blocks.front()->address, blocks.front()->bytes};
   if (*registers && (*registers)->base != 0) {
     const auto part = records_in(blocks, **registers);
@@ -97,8 +98,7 @@ Result<Detection> CaptureBuilder::read_debugger_input() {
 Result<void> CaptureBuilder::read_register_text() {
   const std::string& path = options_.register_text;
   const auto file = MappedFile::open(path);
-  if (!file)
-    return fail(file.error().code, fmt::format("--registers: {}", file.error().detail));
+  if (!file) return fail(file.error().code, fmt::format("--registers: {}", file.error().detail));
   const auto text = read_debugger_text(text_of(*file));
   if (!text)
     return fail(text.error().code, fmt::format("--registers {}: {}", path, text.error().detail));

@@ -20,16 +20,15 @@ Result<void> CaptureBuilder::order_records(const RegisterReader& registers) {
                             "buffer is; add --reg MASTER=VALUE.",
                             name_));
   mtb::BufferRegisters buffer{.position = position->value(), .master = master->value()};
-  if (const auto initial = registers("INITIAL_POSITION")) buffer.initial_position = initial->value();
+  if (const auto initial = registers("INITIAL_POSITION"))
+    buffer.initial_position = initial->value();
   const Bytes dump = capture_.trace_.bytes();
   const auto parts = mtb::order_records(dump.size(), buffer);
-  if (!parts)
-    return fail(parts.error().code, fmt::format("{}: {}", name_, parts.error().detail));
+  if (!parts) return fail(parts.error().code, fmt::format("{}: {}", name_, parts.error().detail));
   const auto& [oldest, newest] = *parts;
   note(fmt::format("{}: by POSITION, {} {} from offset {:#x} on{}.", name_,
                    counted((oldest.size() + newest.size()) / mtb::kRecordBytes, "record"),
-                   buffer.wrapped() ? "wrap around the end of the buffer and are read"
-                                    : "are read",
+                   buffer.wrapped() ? "wrap around the end of the buffer and are read" : "are read",
                    oldest.begin, buffer.wrapped() ? ", the oldest first" : ""),
        Severity::kInfo);
   return read_in_order(*parts);
@@ -39,11 +38,11 @@ Result<void> CaptureBuilder::order_records(const RegisterReader& registers) {
 Result<void> CaptureBuilder::find_order() {
   const std::uint64_t size = capture_.trace_.bytes().size();
   const auto oldest = mtb::find_oldest(capture_.trace_.bytes());
-  note(fmt::format("{}: POSITION is not known, {}; add --reg POSITION=VALUE --reg MASTER=VALUE.",
-                   name_,
-                   oldest ? fmt::format("but the records show that the oldest one is at offset {:#x}",
-                                        *oldest)
-                          : "so the first bytes are taken to be the oldest record"),
+  note(fmt::format(
+           "{}: POSITION is not known, {}; add --reg POSITION=VALUE --reg MASTER=VALUE.", name_,
+           oldest
+               ? fmt::format("but the records show that the oldest one is at offset {:#x}", *oldest)
+               : "so the first bytes are taken to be the oldest record"),
        Severity::kInfo);
   return read_in_order({{{oldest.value_or(0), size}, {0, oldest.value_or(0)}}});
 }

@@ -68,8 +68,8 @@ std::optional<ListingLine> listing_line(std::string_view text) {
 /// The value at the front of the values of a line.
 struct Value {
   std::string_view digits{};
-  std::size_t length = 0;   ///< With "0x" and the space before it.
-  std::size_t spaces = 0;   ///< How many characters of space.
+  std::size_t length = 0;  ///< With "0x" and the space before it.
+  std::size_t spaces = 0;  ///< How many characters of space.
 };
 
 /// Nothing: the line ends.
@@ -157,11 +157,12 @@ class Reader {
                   fmt::format("Line {}: the debugger could not read this memory; halt the core, "
                               "and check the address.",
                               number_));
-    return fail(ErrorCode::kParse,
-                fmt::format("Line {}: the values are not hexadecimal numbers of 2, 4, 8 or 16 "
-                            "digits; print them with `x/64wx ADDRESS` in GDB or `mdw ADDRESS 64` in "
-                            "OpenOCD.",
-                            number_));
+    return fail(
+        ErrorCode::kParse,
+        fmt::format("Line {}: the values are not hexadecimal numbers of 2, 4, 8 or 16 "
+                    "digits; print them with `x/64wx ADDRESS` in GDB or `mdw ADDRESS 64` in "
+                    "OpenOCD.",
+                    number_));
   }
 
   void finish_block() {
@@ -190,14 +191,15 @@ class Reader {
 
   DebuggerText found_;
   MemoryBlock block_;
-  std::size_t number_ = 0;       ///< Of the line, from 1 on.
+  std::size_t number_ = 0;        ///< The number of the line, from 1 on.
   std::optional<bool> in_order_;  ///< Values are bytes in their order, not little-endian.
 };
 
-// -- Registers of an MTB, see mtb.md 2 and 6 --------------------------------------------------------
+// -- Registers of an MTB, see mtb.md 2 and 6
+// --------------------------------------------------------
 
-constexpr std::array<std::uint64_t, 6> kMtbAddresses = {
-    0x4100'6000, 0x4100'8000, 0x4100'A000, 0x1400'0000, 0xF000'0000, 0xE004'3000};
+constexpr std::array<std::uint64_t, 6> kMtbAddresses = {0x4100'6000, 0x4100'8000, 0x4100'A000,
+                                                        0x1400'0000, 0xF000'0000, 0xE004'3000};
 
 bool is_known(const MemoryBlock& block) {
   return std::ranges::find(kMtbAddresses, block.address) != kMtbAddresses.end();

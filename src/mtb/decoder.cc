@@ -45,9 +45,7 @@ Fault fault_of(BlockEnd ended) {
 }  // namespace
 
 Decoder::Decoder(const Config& config, const image::Image& image)
-    : config_(config),
-      image_(&image),
-      follower_(image, walk_options(config), Config::trace_id()) {
+    : config_(config), image_(&image), follower_(image, walk_options(config), Config::trace_id()) {
   refresh();
 }
 
@@ -139,8 +137,8 @@ std::size_t Decoder::drain(std::span<Element> out) {
 void Decoder::begin(TraceIndex index) {
   state_.index = index;
   count_ = given_ = 0;
-  if (!state_.begun) queue(ElementKind::kNoSync).reason =
-      static_cast<std::uint8_t>(state_.unsync_reason);
+  if (!state_.begun)
+    queue(ElementKind::kNoSync).reason = static_cast<std::uint8_t>(state_.unsync_reason);
   state_.begun = true;
 }
 
@@ -189,16 +187,15 @@ void Decoder::restart(const Packet& packet) {
 void Decoder::arrive(const Packet& packet) {
   const bool returns = is_return(packet.type);
   if (state_.known == Known::kReturnValue || returns) {
-    const bool paired = state_.known == Known::kReturnValue && returns &&
-                        (packet.source & ~1U) == state_.address;
+    const bool paired =
+        state_.known == Known::kReturnValue && returns && (packet.source & ~1U) == state_.address;
     if (paired) return;
     disagree(Fault::kBadPacketSequence, Finding::kRecordReturn, packet.source);
     if (packet.type == PacketType::kBranch) lone_branch(packet);
     return;
   }
   const bool branch = packet.type == PacketType::kBranch;
-  const Walk way{
-      .at = state_.address, .to = packet.source, .it = state_.it, .inclusive = branch};
+  const Walk way{.at = state_.address, .to = packet.source, .it = state_.it, .inclusive = branch};
   if (!walk(way, packet.destination, false) && branch) lone_branch(packet);
 }
 

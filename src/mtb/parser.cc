@@ -35,8 +35,8 @@ void read_record(Bytes bytes, Packet& packet) {
   }
   packet.type = type_of(first);
   // Bit 0 of EXC_RETURN and FNC_RETURN is part of the value.
-  const bool returns = packet.type == PacketType::kExceptionReturn ||
-                       packet.type == PacketType::kFunctionReturn;
+  const bool returns =
+      packet.type == PacketType::kExceptionReturn || packet.type == PacketType::kFunctionReturn;
   packet.source = returns ? first : first & ~1U;
   packet.destination = second & ~1U;
   packet.start = (second & 1) != 0;

@@ -19,15 +19,13 @@ constexpr std::array<Row, 6> kRows = {{{"MTB_BRANCH", "src"},
                                        {"MTB_INCOMPLETE_EOT"}}};
 
 constexpr std::array<std::string_view, 16> kExceptionNames = {
-    "unknown",     "Reset",    "NMI",      "HardFault", "MemManage", "BusFault",
-    "UsageFault",  "SecureFault", "Reserved", "Reserved",  "Reserved",  "SVC",
-    "DebugMonitor", "Reserved", "PendSV",   "SysTick"};
+    "unknown",      "Reset",       "NMI",      "HardFault", "MemManage", "BusFault",
+    "UsageFault",   "SecureFault", "Reserved", "Reserved",  "Reserved",  "SVC",
+    "DebugMonitor", "Reserved",    "PendSV",   "SysTick"};
 
 }  // namespace
 
-std::string_view packet_name(PacketType type) {
-  return kRows[static_cast<std::size_t>(type)].name;
-}
+std::string_view packet_name(PacketType type) { return kRows[static_cast<std::size_t>(type)].name; }
 
 void write_packet(TextBuffer& out, const Packet& packet) {
   const Row& row = kRows[static_cast<std::size_t>(packet.type)];

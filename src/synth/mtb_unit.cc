@@ -23,8 +23,8 @@ isa::Options waypoints(isa::Core core) { return {.arch = core.arch, .track_it_bl
 
 MtbUnit::MtbUnit(const UnitOptions& options, const std::string& core_name, isa::Core core,
                  const Program& program, const ExecutionOptions& execution, bool keep_truth)
-    : CoreUnit(without_id(options), core_name, program, waypoints(core),
-               without_context(execution), keep_truth),
+    : CoreUnit(without_id(options), core_name, program, waypoints(core), without_context(execution),
+               keep_truth),
       program_(&program),
       schedule_({options.filter_mean}, random_) {
   config_.core = core;

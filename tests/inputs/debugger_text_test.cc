@@ -26,7 +26,8 @@ DebuggerText read(std::string_view text) {
 /// The text is recognised, and shows these bytes at this address and no other memory.
 void expect_block(std::string_view text, std::uint64_t address,
                   const std::vector<std::uint8_t>& bytes) {
-  EXPECT_TRUE(is_debugger_text(Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size())))
+  EXPECT_TRUE(
+      is_debugger_text(Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size())))
       << text;
   const DebuggerText found = read(text);
   ASSERT_EQ(found.blocks.size(), 1U) << text;
@@ -63,8 +64,9 @@ TEST(DebuggerText, reads_what_openocd_prints) {
 }
 
 TEST(DebuggerText, reads_what_u_boot_prints) {
-  expect_block("=> md.l 20000000 4\n20000000: 00000102 0000010d 00000102 0000010d    ................\n",
-               0x2000'0000, twice(kRecord));
+  expect_block(
+      "=> md.l 20000000 4\n20000000: 00000102 0000010d 00000102 0000010d    ................\n",
+      0x2000'0000, twice(kRecord));
   expect_block("20000000: 0102 0000 010d 0000    ........\n", 0x2000'0000, kRecord);
 }
 
@@ -105,8 +107,7 @@ TEST(DebuggerText, names_the_line_that_it_cannot_read) {
 
 TEST(DebuggerText, is_not_any_text_or_bytes) {
   const auto is_it = [](std::string_view text) {
-    return is_debugger_text(
-        Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
+    return is_debugger_text(Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
   };
   EXPECT_FALSE(is_it("[device]\nname=cpu_0\n"));
   EXPECT_FALSE(is_it("0x100: see the manual\n"));
@@ -116,10 +117,10 @@ TEST(DebuggerText, is_not_any_text_or_bytes) {
 }
 
 TEST(MtbRegisters, are_found_at_a_known_base) {
-  const auto found = find_mtb_registers(read(
-      "0x20000000: 00000102 0000010d\n"
-      "0x40000000: 00000008 00000002\n"
-      "0x41006000: 0000000c 80000002 00000000 20000000\n"));
+  const auto found =
+      find_mtb_registers(read("0x20000000: 00000102 0000010d\n"
+                              "0x40000000: 00000008 00000002\n"
+                              "0x41006000: 0000000c 80000002 00000000 20000000\n"));
   ASSERT_TRUE(found);
   ASSERT_TRUE(*found);
   EXPECT_EQ((*found)->address, 0x4100'6000U);
@@ -138,8 +139,8 @@ TEST(MtbRegisters, are_found_at_another_base) {
 }
 
 TEST(MtbRegisters, in_two_places_are_refused) {
-  const auto found = find_mtb_registers(
-      read("0x50000000: 00000000 00000041\n0x50002000: 0000000c 80000002\n"));
+  const auto found =
+      find_mtb_registers(read("0x50000000: 00000000 00000041\n0x50002000: 0000000c 80000002\n"));
   ASSERT_FALSE(found);
   EXPECT_THAT(found.error().detail, HasSubstr("may be at 0x50000000 or 0x50002000"));
 }

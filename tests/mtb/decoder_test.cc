@@ -90,10 +90,9 @@ class Bench {
       const std::size_t count = decoder.drain(out);
       for (const Element& element : std::span(out).first(count)) add(element);
       for (const Diagnostic& record : decoder.diagnostics()) {
-        text_ +=
-            fmt::format("{} at {}, {:x}: {}\n",
-                        record.severity == Severity::kWarning ? "warning" : "error", record.index,
-                        record.address == kNoAddress ? 0 : record.address, describe(record));
+        text_ += fmt::format(
+            "{} at {}, {:x}: {}\n", record.severity == Severity::kWarning ? "warning" : "error",
+            record.index, record.address == kNoAddress ? 0 : record.address, describe(record));
       }
       decoder.clear_diagnostics();
     }
@@ -120,10 +119,10 @@ class Bench {
   std::string text_;
 };
 
-const std::vector<Packet> kExample = {
-    branch(0x102, 0x10C, true),   branch(0x10C, 0x106),         exception(0x106, 0x200),
-    branch(0x202, 0xFFFF'FFF8),   back_from(kExcReturn, 0x106), branch(0x10A, 0x102),
-    branch(0x102, 0x10C)};
+const std::vector<Packet> kExample = {branch(0x102, 0x10C, true),   branch(0x10C, 0x106),
+                                      exception(0x106, 0x200),      branch(0x202, 0xFFFF'FFF8),
+                                      back_from(kExcReturn, 0x106), branch(0x10A, 0x102),
+                                      branch(0x102, 0x10C)};
 
 constexpr std::string_view kExampleText =
     "0 NO_SYNC( [init-decoder])\n"
@@ -148,14 +147,13 @@ TEST(MtbDecoder, gives_the_same_in_spans_of_one_element) {
 }
 
 TEST(MtbDecoder, reads_the_bytes_of_the_specification) {
-  const std::vector<std::uint8_t> bytes = {
-      0x02, 0x01, 0,    0,    0x0D, 0x01, 0,    0,     // #0
-      0x0C, 0x01, 0,    0,    0x06, 0x01, 0,    0,     // #1
-      0x07, 0x01, 0,    0,    0x00, 0x02, 0,    0,     // #2
-      0x02, 0x02, 0,    0,    0xF8, 0xFF, 0xFF, 0xFF,  // #3
-      0xF9, 0xFF, 0xFF, 0xFF, 0x06, 0x01, 0,    0,     // #4
-      0x0A, 0x01, 0,    0,    0x02, 0x01, 0,    0,     // #5
-      0x02, 0x01, 0,    0,    0x0C, 0x01, 0,    0};    // #6
+  const std::vector<std::uint8_t> bytes = {0x02, 0x01, 0,    0,    0x0D, 0x01, 0,    0,     // #0
+                                           0x0C, 0x01, 0,    0,    0x06, 0x01, 0,    0,     // #1
+                                           0x07, 0x01, 0,    0,    0x00, 0x02, 0,    0,     // #2
+                                           0x02, 0x02, 0,    0,    0xF8, 0xFF, 0xFF, 0xFF,  // #3
+                                           0xF9, 0xFF, 0xFF, 0xFF, 0x06, 0x01, 0,    0,     // #4
+                                           0x0A, 0x01, 0,    0,    0x02, 0x01, 0,    0,     // #5
+                                           0x02, 0x01, 0,    0,    0x0C, 0x01, 0,    0};    // #6
   EXPECT_EQ(Bench().run_bytes(bytes), kExampleText);
 }
 
@@ -224,11 +222,11 @@ TEST(MtbDecoder, a_debugger_goes_to_a_place_without_a_vector) {
   Bench bench;
   bench.config.vtor = 0x4000;
   bench.table(0x4000, {0x2000'1000, 0x101, 0x201, 0x201});
-  EXPECT_EQ(rest(bench.run({branch(0x10C, 0x106, true), exception(0x108, 0x102),
-                            branch(0x102, 0x10C)})),
-            "8 106-108 x1 E\n"
-            "8 TRACE_ON( [debug restart])\n"
-            "16 102-106 x1 E BR link\n");
+  EXPECT_EQ(
+      rest(bench.run({branch(0x10C, 0x106, true), exception(0x108, 0x102), branch(0x102, 0x10C)})),
+      "8 106-108 x1 E\n"
+      "8 TRACE_ON( [debug restart])\n"
+      "16 102-106 x1 E BR link\n");
 }
 
 TEST(MtbDecoder, a_return_to_another_handler_is_tail_chained) {
@@ -286,15 +284,15 @@ TEST(MtbDecoder, a_return_from_a_function_of_the_other_state_has_two_records) {
 }
 
 TEST(MtbDecoder, half_a_return_is_reported) {
-  EXPECT_EQ(rest(Bench().run({branch(0x102, 0x10C, true), branch(0x10C, 0xFFFF'FFF8),
-                              branch(0x10A, 0x102)})),
+  EXPECT_EQ(rest(Bench().run(
+                {branch(0x102, 0x10C, true), branch(0x10C, 0xFFFF'FFF8), branch(0x10A, 0x102)})),
             "8 10c-10e x1 E iBR implied\n"
             "error at 16, 10a: A return from an exception or from a function needs two records, "
             "one after the other; one of them is missing.\n"
             "16 NO_SYNC( [bad-program-image])\n"
             "16 10a-10c x1 E BR cond\n");
-  EXPECT_EQ(rest(Bench().run({branch(0x102, 0x10C, true), back_from(kExcReturn, 0x106),
-                              branch(0x10A, 0x102)})),
+  EXPECT_EQ(rest(Bench().run(
+                {branch(0x102, 0x10C, true), back_from(kExcReturn, 0x106), branch(0x10A, 0x102)})),
             "error at 8, fffffff9: A return from an exception or from a function needs two "
             "records, one after the other; one of them is missing.\n"
             "8 NO_SYNC( [bad-program-image])\n"
@@ -322,8 +320,7 @@ TEST(MtbDecoder, a_source_after_an_unconditional_branch_is_not_reached) {
 
 TEST(MtbDecoder, a_source_in_an_instruction_is_not_reached) {
   EXPECT_EQ(rest(Bench().run({branch(0x10A, 0x102, true), branch(0x104, 0x10C)})),
-            "error at 8, 104: " + std::string(kUnreached) +
-                "8 NO_SYNC( [bad-program-image])\n");
+            "error at 8, 104: " + std::string(kUnreached) + "8 NO_SYNC( [bad-program-image])\n");
 }
 
 TEST(MtbDecoder, a_source_that_is_not_a_branch_is_reported) {
@@ -371,7 +368,9 @@ TEST(MtbDecoder, an_unreadable_source_is_named) {
 
 TEST(MtbDecoder, unused_memory_is_reported_once) {
   const Packet unused{.type = PacketType::kUnused};
-  EXPECT_EQ(rest(Bench().run({branch(0x102, 0x10C, true), unused, unused,
+  EXPECT_EQ(rest(Bench().run({branch(0x102, 0x10C, true),
+                              unused,
+                              unused,
                               {.type = PacketType::kUnused, .ones = true},
                               branch(0x10A, 0x102)})),
             "warning at 8, 0: This part of the buffer was never written, or was erased: all bits "

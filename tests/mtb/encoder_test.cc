@@ -27,11 +27,9 @@ std::string refusal_of(const Packet& packet) {
 }
 
 TEST(MtbEncoder, writes_the_words_of_a_record) {
-  EXPECT_THAT(bytes_of({.source = 0x102,
-                        .destination = 0x10C,
-                        .type = PacketType::kBranch,
-                        .start = true}),
-              ElementsAre(0x02, 0x01, 0, 0, 0x0D, 0x01, 0, 0));
+  EXPECT_THAT(
+      bytes_of({.source = 0x102, .destination = 0x10C, .type = PacketType::kBranch, .start = true}),
+      ElementsAre(0x02, 0x01, 0, 0, 0x0D, 0x01, 0, 0));
   EXPECT_THAT(
       bytes_of({.source = 0xFFFF'FFF9, .destination = 6, .type = PacketType::kExceptionReturn}),
       ElementsAre(0xF9, 0xFF, 0xFF, 0xFF, 6, 0, 0, 0));
@@ -60,9 +58,8 @@ TEST(MtbEncoder, refuses_what_would_be_read_as_another_record) {
   EXPECT_THAT(refusal_of({.source = 2, .destination = 1, .type = PacketType::kException}),
               HasSubstr("odd"));
   EXPECT_THAT(refusal_of({.type = PacketType::kBranch}), HasSubstr("never written"));
-  EXPECT_THAT(
-      refusal_of({.source = 0xFF00'0000, .destination = 2, .type = PacketType::kException}),
-      HasSubstr("EXC_RETURN"));
+  EXPECT_THAT(refusal_of({.source = 0xFF00'0000, .destination = 2, .type = PacketType::kException}),
+              HasSubstr("EXC_RETURN"));
   EXPECT_THAT(refusal_of({.source = 0x100, .type = PacketType::kExceptionReturn}),
               HasSubstr("EXC_RETURN"));
   EXPECT_THAT(refusal_of({.source = 0x100, .type = PacketType::kFunctionReturn}),

@@ -1,8 +1,7 @@
 #include "waymark/mtb/parser.h"
 
-#include <gtest/gtest.h>
-
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
@@ -34,13 +33,11 @@ std::string packets(const std::vector<std::uint8_t>& bytes, std::size_t chunk = 
   return lines;
 }
 
-const std::vector<std::uint8_t> kBytes = {0x02, 0x01, 0,    0,    0x0D, 0x01, 0,    0,
-                                          0x07, 0x01, 0,    0,    0,    0x02, 0,    0,
-                                          0xF9, 0xFF, 0xFF, 0xFF, 0x06, 0x01, 0,    0,
-                                          0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
-                                          0,    0,    0,    0,    0,    0,    0,    0,
-                                          0xFF, 0xFF, 0xFF, 0xFE, 0x40, 0,    0,    0,
-                                          0x0A, 0x01, 0};
+const std::vector<std::uint8_t> kBytes = {
+    0x02, 0x01, 0,    0,    0x0D, 0x01, 0,    0,    0x07, 0x01, 0,    0,    0,
+    0x02, 0,    0,    0xF9, 0xFF, 0xFF, 0xFF, 0x06, 0x01, 0,    0,    0xFF, 0xFF,
+    0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0,    0,    0,    0,    0,    0,    0,
+    0,    0xFF, 0xFF, 0xFF, 0xFE, 0x40, 0,    0,    0,    0x0A, 0x01, 0};
 constexpr std::string_view kLines =
     "100 [02 01 00 00 0d 01 00 00] MTB_BRANCH : src=0x00000102; dst=0x0000010c; A=0; S=1\n"
     "108 [07 01 00 00 00 02 00 00] MTB_EXCEPT : ret=0x00000106; dst=0x00000200; A=1; S=0\n"

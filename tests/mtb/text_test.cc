@@ -22,20 +22,16 @@ std::string name_of(std::uint32_t exception) {
 }
 
 TEST(MtbText, of_each_type) {
-  EXPECT_EQ(text_of({.source = 0x102,
-                     .destination = 0x10C,
-                     .type = PacketType::kBranch,
-                     .start = true}),
-            "MTB_BRANCH : src=0x00000102; dst=0x0000010c; A=0; S=1");
+  EXPECT_EQ(
+      text_of({.source = 0x102, .destination = 0x10C, .type = PacketType::kBranch, .start = true}),
+      "MTB_BRANCH : src=0x00000102; dst=0x0000010c; A=0; S=1");
   EXPECT_EQ(text_of({.source = 0x106, .destination = 0x200, .type = PacketType::kException}),
             "MTB_EXCEPT : ret=0x00000106; dst=0x00000200; A=1; S=0");
-  EXPECT_EQ(text_of({.source = 0xFFFF'FFF9,
-                     .destination = 0x106,
-                     .type = PacketType::kExceptionReturn}),
-            "MTB_EXC_RTN : EXC_RETURN=0xfffffff9; dst=0x00000106; A=1; S=0");
   EXPECT_EQ(
-      text_of(
-          {.source = 0xFEFF'FFFF, .destination = 0x40, .type = PacketType::kFunctionReturn}),
+      text_of({.source = 0xFFFF'FFF9, .destination = 0x106, .type = PacketType::kExceptionReturn}),
+      "MTB_EXC_RTN : EXC_RETURN=0xfffffff9; dst=0x00000106; A=1; S=0");
+  EXPECT_EQ(
+      text_of({.source = 0xFEFF'FFFF, .destination = 0x40, .type = PacketType::kFunctionReturn}),
       "MTB_FNC_RTN : FNC_RETURN=0xfeffffff; dst=0x00000040; A=1; S=0");
   EXPECT_EQ(text_of({.type = PacketType::kUnused}), "MTB_UNUSED : all zeros");
   EXPECT_EQ(text_of({.type = PacketType::kUnused, .ones = true}), "MTB_UNUSED : all ones");

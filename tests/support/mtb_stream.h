@@ -18,8 +18,7 @@ inline mtb::Config random_mtb_config(Random& random) {
   mtb::Config config;
   if (random.coin()) config.core.arch = isa::Arch::kV7;
   if (random.coin()) config.vtor = static_cast<std::uint32_t>(Program::kT32 + 0x80);
-  if (random.coin())
-    config.pc = static_cast<std::uint32_t>(Program::address(random, false, 1));
+  if (random.coin()) config.pc = static_cast<std::uint32_t>(Program::address(random, false, 1));
   return config;
 }
 
@@ -69,9 +68,7 @@ class MtbStreamMaker {
   }
 
  private:
-  std::uint32_t place() {
-    return static_cast<std::uint32_t>(Program::address(random_, false, 1));
-  }
+  std::uint32_t place() { return static_cast<std::uint32_t>(Program::address(random_, false, 1)); }
   void add(const mtb::Packet& packet) { (void)mtb::encode(packet, bytes_); }
 
   void exception(std::uint32_t at) {
@@ -82,9 +79,7 @@ class MtbStreamMaker {
     add({.source = packet.destination,
          .destination = 0xFFFF'FFF8,
          .type = mtb::PacketType::kBranch});
-    add({.source = 0xFFFF'FFF9,
-         .destination = at,
-         .type = mtb::PacketType::kExceptionReturn});
+    add({.source = 0xFFFF'FFF9, .destination = at, .type = mtb::PacketType::kExceptionReturn});
   }
 
   /// Adds the records up to the next taken branch, and returns where it goes.
@@ -95,8 +90,7 @@ class MtbStreamMaker {
       if (block.ended != flow::BlockEnd::kWaypoint) break;
       at = static_cast<std::uint32_t>(block.end);
       if (!block.is_branch() || (block.conditional && random_.coin())) continue;
-      const auto to =
-          block.is_direct_branch() ? static_cast<std::uint32_t>(block.target) : place();
+      const auto to = block.is_direct_branch() ? static_cast<std::uint32_t>(block.target) : place();
       add({.source = at - block.last_size,
            .destination = to,
            .type = mtb::PacketType::kBranch,

@@ -17,9 +17,9 @@ namespace waymark::synth {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
 using inputs::Capture;
 using inputs::ImageFile;
+using ::testing::HasSubstr;
 using Registers = std::vector<std::pair<std::string, std::uint32_t>>;
 
 /// A buffer of 2^(mask + 4) bytes at `offset` of the SRAM, as the hardware fills it.
@@ -68,8 +68,7 @@ class MtbCapture : public ::testing::Test {
   std::vector<ImageFile> images(const Program& program) const {
     std::vector<ImageFile> files;
     for (const Segment& segment : program.segments())
-      files.push_back({segment.address,
-                       put(fmt::format("memory{}", files.size()), segment.bytes)});
+      files.push_back({segment.address, put(fmt::format("memory{}", files.size()), segment.bytes)});
     return files;
   }
 
@@ -101,8 +100,8 @@ std::vector<Range> ranges(Capture& capture, std::size_t records) {
       for (const Element& element : std::span(elements).first(count))
         if (element.kind == ElementKind::kInstrRange &&
             element.index >= records * mtb::kRecordBytes)
-          found.push_back({element.start, element.end, element.count,
-                           (element.flags & kElementExecuted) != 0});
+          found.push_back(
+              {element.start, element.end, element.count, (element.flags & kElementExecuted) != 0});
   };
   while (const auto block = capture.next_block()) {
     EXPECT_TRUE(capture.tree().feed(block->index, block->bytes));
@@ -130,8 +129,7 @@ TEST_F(MtbCapture, records_of_random_programs_are_read_in_their_order) {
     Buffer buffer(mask, static_cast<std::uint32_t>(seed % 3) << (mask + 4));
     for (std::size_t i = 0; i < count; ++i)
       buffer.write(Bytes(records).subspan(i * mtb::kRecordBytes, mtb::kRecordBytes));
-    const std::size_t kept =
-        buffer.wrapped() ? buffer.bytes().size() / mtb::kRecordBytes : count;
+    const std::size_t kept = buffer.wrapped() ? buffer.bytes().size() / mtb::kRecordBytes : count;
     wrapped += buffer.wrapped() ? 1 : 0;
     const std::vector<ImageFile> files = images(workload->program);
     auto whole = open(records, {}, files);
@@ -217,12 +215,10 @@ std::string printed(std::uint64_t address, Bytes bytes) {
 constexpr std::string_view kRegisters = "0x41006000: 0000011c 80000002 00000000 20000000 \n";
 
 TEST_F(MtbCapture, the_text_of_a_session_has_all_that_is_needed) {
-  const std::string session = "> halt\n" +
-                              std::string("xPSR: 0x61000000 pc: 0x0000010c msp: 0x20001fe0\n") +
-                              "> mdw 0x20000000 256\n" +
-                              printed(0x2000'0000, std::vector<std::uint8_t>(0x100)) +
-                              printed(0x2000'0100, kEight) + "> mdw 0x41006000 4\n" +
-                              std::string(kRegisters);
+  const std::string session =
+      "> halt\n" + std::string("xPSR: 0x61000000 pc: 0x0000010c msp: 0x20001fe0\n") +
+      "> mdw 0x20000000 256\n" + printed(0x2000'0000, std::vector<std::uint8_t>(0x100)) +
+      printed(0x2000'0100, kEight) + "> mdw 0x41006000 4\n" + std::string(kRegisters);
   const Bytes text(reinterpret_cast<const std::uint8_t*>(session.data()), session.size());
   auto capture = Capture::open(put("session.txt", text), {});
   ASSERT_TRUE(capture) << capture.error().detail;

@@ -46,7 +46,7 @@ struct MtbRegisters {
   std::uint64_t address = 0;  ///< Where the registers are.
   std::uint32_t position = 0;
   std::uint32_t master = 0;
-  std::uint32_t base = 0;  ///< Of the SRAM; 0: not printed, or not implemented.
+  std::uint32_t base = 0;  ///< The address of the SRAM; 0: not printed, or not implemented.
 };
 
 /// Nothing: no block has them.  kInvalidArgument: several blocks may be them.

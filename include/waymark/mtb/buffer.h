@@ -19,7 +19,7 @@ struct BufferRegisters {
 
   [[nodiscard]] constexpr bool wrapped() const { return (position >> 2 & 1) != 0; }
   [[nodiscard]] constexpr std::uint64_t pointer() const { return position & ~std::uint32_t{7}; }
-  /// Of the buffer, in bytes.
+  /// The size of the buffer, in bytes.
   [[nodiscard]] constexpr std::uint64_t size() const {
     return std::uint64_t{1} << ((master & 0x1F) + 4);
   }
@@ -47,7 +47,8 @@ Result<std::array<DumpPart, 2>> order_records(std::uint64_t dump_size,
 bool likely_follows(std::uint32_t destination, std::uint32_t first_word);
 
 /// Without the registers: the offset of the oldest record, if the records themselves show where the
-/// buffer wraps.  One place only must be no link, and the first record must follow the last one.
+/// buffer wraps.  All records but one must follow the record before them, and the first one must
+/// follow the last.
 std::optional<std::uint64_t> find_oldest(Bytes dump);
 
 }  // namespace waymark::mtb

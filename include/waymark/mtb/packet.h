@@ -21,9 +21,7 @@ enum class PacketType : std::uint8_t {
 
 /// Values of an address that are not an address: the core returns when it goes there.
 constexpr bool is_exception_return(std::uint32_t address) { return address >= 0xFF00'0000; }
-constexpr bool is_function_return(std::uint32_t address) {
-  return (address & ~1U) == 0xFEFF'FFFE;
-}
+constexpr bool is_function_return(std::uint32_t address) { return (address & ~1U) == 0xFEFF'FFFE; }
 constexpr bool is_return_value(std::uint32_t address) {
   return is_exception_return(address) || is_function_return(address);
 }
