@@ -145,7 +145,7 @@ Result<void> CaptureBuilder::attach(const ProtocolRow& row, const RegisterReader
                             "frames (--framing none).",
                             name_, row.type, framing_name(capture_.framing_)));
   if (row.protocol == Protocol::kItm) WAYMARK_TRY(look_for_itm_sync());
-  if (row.protocol == Protocol::kMtb) WAYMARK_TRY(order_records(registers));
+  if (row.protocol == Protocol::kMtb) WAYMARK_TRY(read_records(registers));
   SourceOptions source = options_.source;
   if (row.protocol == Protocol::kStm && !source.least_nibble_first) {
     const std::uint32_t control = registers("STMTCSR").value_or(0);

@@ -84,6 +84,9 @@ class CaptureBuilder {
   Result<void> read_register_text();
   /// What the command line does not give.
   void add_mtb_registers(const DebuggerText& text, const MtbRegisters& registers);
+  /// The records of an MTB in their order, and what is known of the time after them.
+  Result<void> read_records(const RegisterReader& registers);
+  void note_open_end();
   /// By the registers of an MTB, the oldest record first.
   Result<void> order_records(const RegisterReader& registers);
   Result<void> find_order();

@@ -7,8 +7,30 @@
 #include "waymark/base/plural.h"
 #include "waymark/mtb/buffer.h"
 #include "waymark/mtb/packet.h"
+#include "waymark/mtb/parser.h"
 
 namespace waymark::inputs {
+
+Result<void> CaptureBuilder::read_records(const RegisterReader& registers) {
+  WAYMARK_TRY(order_records(registers));
+  if (!registers("PC")) note_open_end();
+  return {};
+}
+
+/// The instructions after the last record are not known.
+void CaptureBuilder::note_open_end() {
+  const Bytes records = capture_.trace_.bytes();
+  if (records.size() < mtb::kRecordBytes) return;
+  mtb::Packet last;
+  mtb::read_record(
+      records.first(records.size() / mtb::kRecordBytes * mtb::kRecordBytes).last(mtb::kRecordBytes),
+      last);
+  if (!mtb::is_record(last.type) || mtb::is_return_value(last.destination)) return;
+  note(fmt::format("{}: the last record goes to {:#x}; add --reg PC=VALUE, where the core was "
+                   "halted, to see what was executed after it.",
+                   name_, last.destination),
+       Severity::kInfo);
+}
 
 Result<void> CaptureBuilder::order_records(const RegisterReader& registers) {
   const auto position = registers("POSITION");

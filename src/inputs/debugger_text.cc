@@ -103,11 +103,13 @@ class Reader {
   }
 
  private:
+  static constexpr std::size_t kMostBlocks = 4096;
   static constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 
   Result<void> add(const ListingLine& line) {
     if (!continues(line.address)) {
       finish_block();
+      if (found_.blocks.size() == kMostBlocks) return too_many();
       block_.address = line.address;
     }
     if (!in_order_) in_order_ = !line.prefixed && is_xxd(line.values);
@@ -172,6 +174,11 @@ class Reader {
     });
     found_.blocks.push_back(std::move(block_));
     block_ = {};
+  }
+
+  static std::unexpected<Error> too_many() {
+    return fail(ErrorCode::kLimit,
+                "It shows memory at more than 4096 places; keep those that are needed.");
   }
 
   /// "pc             0x10c" (GDB), "pc (/32): 0x0000010c" or "pc: 0x0000010c" (OpenOCD).

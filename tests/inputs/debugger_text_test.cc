@@ -105,6 +105,12 @@ TEST(DebuggerText, names_the_line_that_it_cannot_read) {
   EXPECT_THAT(refusal("0x20000000:\n"), HasSubstr("Line 1"));
 }
 
+TEST(DebuggerText, has_a_limit_of_places) {
+  std::string text;
+  for (unsigned i = 0; i != 5000; ++i) text += std::to_string(10'000'000 + 16 * i) + ": 00\n";
+  EXPECT_THAT(refusal(text), HasSubstr("more than 4096 places"));
+}
+
 TEST(DebuggerText, is_not_any_text_or_bytes) {
   const auto is_it = [](std::string_view text) {
     return is_debugger_text(Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
