@@ -18,6 +18,7 @@ std::string_view text_of(const MappedFile& file) {
 
 std::string places_of(const std::vector<const MemoryBlock*>& blocks) {
   std::vector<std::string> places;
+  places.reserve(blocks.size());
   for (const MemoryBlock* block : blocks)
     places.push_back(fmt::format("{:#x}..{:#x}", block->address, block->end()));
   return fmt::format("{}", fmt::join(places, ", "));

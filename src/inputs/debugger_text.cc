@@ -261,6 +261,7 @@ Result<std::optional<MtbRegisters>> find_mtb_registers(const DebuggerText& text)
   if (found.empty()) return std::nullopt;
   if (found.size() > 1) {
     std::vector<std::string> places;
+    places.reserve(found.size());
     for (const MemoryBlock* block : found) places.push_back(fmt::format("{:#x}", block->address));
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("The registers of an MTB may be at {}; keep only one of them in the "

@@ -30,7 +30,7 @@ MtbFacts mtb_facts(Bytes content) {
       ++facts.links;
       if (mtb::likely_follows(destination, first)) {
         ++facts.near;
-        const auto end = seen.begin() + static_cast<std::ptrdiff_t>(facts.distinct);
+        auto* const end = seen.begin() + static_cast<std::ptrdiff_t>(facts.distinct);
         if (facts.distinct != seen.size() && std::find(seen.begin(), end, destination) == end)
           seen[facts.distinct++] = destination;
       }
