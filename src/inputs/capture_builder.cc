@@ -137,13 +137,17 @@ Result<void> CaptureBuilder::set_trace(Result<MappedFile> file) {
   return {};
 }
 
+Result<void> CaptureBuilder::check_framing(const ProtocolRow& row) const {
+  if (row.framed || capture_.framing_ == Framing::kNone) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              fmt::format("{}: the trace of {} is never in frames, but this is read as {} "
+                          "frames (--framing none).",
+                          name_, row.type, framing_name(capture_.framing_)));
+}
+
 Result<void> CaptureBuilder::attach(const ProtocolRow& row, const RegisterReader& registers,
                                     isa::Core core, CaptureSource description) {
-  if (!row.framed && capture_.framing_ != Framing::kNone)
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("{}: the trace of {} is never in frames, but this is read as {} "
-                            "frames (--framing none).",
-                            name_, row.type, framing_name(capture_.framing_)));
+  WAYMARK_TRY(check_framing(row));
   if (row.protocol == Protocol::kItm) WAYMARK_TRY(look_for_itm_sync());
   if (row.protocol == Protocol::kMtb) WAYMARK_TRY(read_records(registers));
   SourceOptions source = options_.source;

@@ -84,6 +84,8 @@ class CaptureBuilder {
   Result<void> read_register_text();
   /// What the command line does not give.
   void add_mtb_registers(const DebuggerText& text, const MtbRegisters& registers);
+  /// An error if the trace of the protocol is never in frames, but this is.
+  [[nodiscard]] Result<void> check_framing(const ProtocolRow& row) const;
   /// The records of an MTB in their order, and what is known of the time after them.
   Result<void> read_records(const RegisterReader& registers);
   void note_open_end();

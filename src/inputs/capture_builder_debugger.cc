@@ -43,7 +43,8 @@ Result<MemoryPart> records_in(const std::vector<const MemoryBlock*>& blocks,
     if (block->contains(begin, size))
       return MemoryPart{begin, Bytes(block->bytes).subspan(begin - block->address, size)};
   // A buffer larger than the SRAM is all of it.
-  if (buffer.wrapped() && blocks.size() == 1 && blocks.front()->address == registers.base)
+  if (buffer.wrapped() && blocks.size() == 1 && begin == registers.base &&
+      blocks.front()->address == begin && blocks.front()->bytes.size() < size)
     return MemoryPart{registers.base, blocks.front()->bytes};
   return fail(ErrorCode::kBadData,
               fmt::format("The records are at {:#x}..{:#x} by POSITION {:#010x}, MASTER {:#010x} "

@@ -76,6 +76,7 @@ Result<void> CaptureBuilder::read_raw_input(const Detection& detection) {
                             name_.empty() ? "INPUT" : name_, detection.why));
   }
   capture_.framing_ = *framing;
+  if (row != nullptr) WAYMARK_TRY(check_framing(*row));
   return {};
 }
 
@@ -139,7 +140,8 @@ Result<void> CaptureBuilder::add_raw_sources() {
     return found->second;
   };
   WAYMARK_TRY(check_raw_registers(*row, given));
-  const std::string core_name = options_.core.empty() ? std::string(row->usual_core) : options_.core;
+  const std::string core_name =
+      options_.core.empty() ? std::string(row->usual_core) : options_.core;
   const auto core = isa::core_by_name(core_name);
   if (!core) return std::unexpected(core.error());
 

@@ -52,6 +52,7 @@ Decoder::Decoder(const Config& config, const image::Image& image)
 void Decoder::refresh() {
   follower_.flush();
   follower_.select(space_of({}), 0);
+  vectors_.reset();
 }
 
 void Decoder::reset() {
@@ -235,37 +236,43 @@ void Decoder::exception_return(const Packet& packet) {
   element.flags |= kElementTailChain;
 }
 
-/// The table has no mark at its end: as many entries as the architecture allows are searched.
-Decoder::Vector Decoder::vector_of(std::uint32_t handler) const {
-  constexpr std::size_t kMostV6 = 16 + 32;
-  constexpr std::size_t kMost = 16 + 480;
-  constexpr std::size_t kEntry = 4;
-  const std::size_t most = config_.core.arch < isa::Arch::kV8 ? kMostV6 : kMost;
-  std::array<std::uint8_t, kMost * kEntry> table{};
-  std::size_t read = 0;
-  while (read < most * kEntry) {
-    const auto rest = std::span(table).subspan(read, most * kEntry - read);
-    const Bytes part = image_->read(std::uint64_t{config_.vtor.value()} + read, space_of({}),
-                                    Config::trace_id(), rest);
-    if (part.empty()) break;
-    const std::size_t taken = std::min(part.size(), rest.size());
-    std::copy_n(part.begin(), taken, rest.begin());
-    read += taken;
-  }
+Decoder::Vector Decoder::vector_of(std::uint32_t handler) {
+  if (!vectors_) vectors_ = read_vectors();
   Vector vector;
-  const std::size_t entries = read / kEntry;
-  vector.readable = entries > 2;
+  vector.readable = vectors_->size() > 2;
   // Entry 0 is the stack pointer, and entry 1 Reset, which no record says.
   constexpr std::size_t kFirst = 2;
-  for (std::size_t i = kFirst; i < entries; ++i) {
-    std::uint32_t entry = 0;
-    for (std::size_t byte = kEntry; byte != 0; --byte)
-      entry = entry << 8 | table[i * kEntry + byte - 1];
-    if (entry != (handler | 1)) continue;
+  for (std::size_t i = kFirst; i < vectors_->size(); ++i) {
+    if ((*vectors_)[i] != (handler | 1)) continue;
     ++vector.found;
     vector.number = vector.found == 1 ? static_cast<std::uint32_t>(i) : 0;
   }
   return vector;
+}
+
+/// The table has no mark at its end: as many entries as the architecture allows are read.
+std::vector<std::uint32_t> Decoder::read_vectors() const {
+  constexpr std::size_t kMostV6 = 16 + 32;
+  constexpr std::size_t kMost = 16 + 480;
+  constexpr std::size_t kEntry = 4;
+  const std::size_t most = config_.core.arch < isa::Arch::kV8 ? kMostV6 : kMost;
+  std::vector<std::uint8_t> bytes(most * kEntry);
+  std::size_t read = 0;
+  while (read < bytes.size()) {
+    const std::span<std::uint8_t> rest = std::span(bytes).subspan(read);
+    const Bytes part = image_->read(std::uint64_t{config_.vtor.value()} + read, space_of({}),
+                                    Config::trace_id(), rest);
+    if (part.empty()) break;
+    const std::size_t taken = std::min(part.size(), rest.size());
+    // A callback fills `rest` itself.
+    if (part.data() != rest.data()) std::copy_n(part.begin(), taken, rest.begin());
+    read += taken;
+  }
+  std::vector<std::uint32_t> entries(read / kEntry);
+  for (std::size_t i = 0; i != entries.size(); ++i)
+    for (std::size_t byte = kEntry; byte != 0; --byte)
+      entries[i] = entries[i] << 8 | bytes[i * kEntry + byte - 1];
+  return entries;
 }
 
 void Decoder::end_of_trace() {

@@ -108,7 +108,8 @@ class Decoder {
   Part part_inside(const Walk& walk);
   Part last_part(Walk walk, std::uint32_t destination);
   void lone_branch(const Packet& packet);
-  [[nodiscard]] Vector vector_of(std::uint32_t handler) const;
+  [[nodiscard]] Vector vector_of(std::uint32_t handler);
+  [[nodiscard]] std::vector<std::uint32_t> read_vectors() const;
 
   // -- Elements. --
   Element& queue(ElementKind kind);
@@ -119,6 +120,7 @@ class Decoder {
   Config config_;
   const image::Image* image_;
   flow::Follower follower_;
+  std::optional<std::vector<std::uint32_t>> vectors_;  ///< The vector table, once it was needed.
   DecoderState state_;
 
   // The elements of one packet.  Those of the walk are made when they are drained.
