@@ -54,14 +54,15 @@ isa::Isa isa_by_name(std::string_view name) {
   return name == "T32" ? isa::Isa::kT32 : isa::Isa::kA64;
 }
 
-/// An MTB is the only source of its capture, writes no frames, and traces T32 code of the M profile.
+/// An MTB is the only source of its capture, writes no frames, and traces T32 code of the M
+/// profile.
 bool of_mtb(const SynthOptions& options) {
   return options.protocols == std::vector<std::string>{"mtb"};
 }
 
 Result<synth::Program> make_program(const SynthOptions& options) {
   if (!options.elf.empty()) {
-    Result<synth::Program> program = synth::Program::elf(options.elf);
+    Result<synth::Program> program = synth::Program::elf(options.elf, of_mtb(options));
     if (!program || options.execution_log.empty()) return program;
     const Result<MappedFile> log = MappedFile::open_text(options.execution_log);
     if (!log) return std::unexpected(log.error());
@@ -74,7 +75,8 @@ Result<synth::Program> make_program(const SynthOptions& options) {
   if (!options.graph.empty()) {
     const Result<MappedFile> file = MappedFile::open_text(options.graph);
     if (!file) return std::unexpected(file.error());
-    Result<synth::Program> program = synth::Program::described(file->text());
+    Result<synth::Program> program =
+        synth::Program::described(file->text(), synth::Program::kMaxCode, of_mtb(options));
     if (!program)
       program.error().detail = fmt::format("{}: {}", options.graph, program.error().detail);
     return program;

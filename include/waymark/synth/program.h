@@ -70,15 +70,17 @@ class Program {
   /// From the text of a control-flow graph; docs/synth.md.  kParse: "line N: …"; kLimit: more than
   /// `max_code` bytes of code, or a branch too far for its instruction.
   static constexpr std::uint64_t kMaxCode = std::uint64_t{256} << 20;
-  static Result<Program> described(std::string_view text, std::uint64_t max_code = kMaxCode);
+  static Result<Program> described(std::string_view text, std::uint64_t max_code = kMaxCode,
+                                   bool m_profile = false);
 
   /// From the executable segments of an ELF file for AArch64 or Arm. A core starts at its entry
   /// point or at one of its functions. kNotFound, kIo: the file; kBadData: it is not a complete ELF
   /// file; kUnsupported: it is for another machine or not executable, or libelf is missing in this
   /// build.
-  static Result<Program> elf(const std::string& path);
+  /// `m_profile`: the file is for Arm, and gets handlers of the M profile.
+  static Result<Program> elf(const std::string& path, bool m_profile = false);
   /// The same for an open file, with its bias. The file is not needed afterwards.
-  static Result<Program> elf(const elf::File& file);
+  static Result<Program> elf(const elf::File& file, bool m_profile = false);
 
   /// The segment with the instruction at `address`, or nullptr.
   [[nodiscard]] const Segment* segment_at(std::uint64_t address) const;
