@@ -60,6 +60,10 @@ Result<void> CaptureBuilder::order_records(const RegisterReader& registers) {
 Result<void> CaptureBuilder::find_order() {
   const std::uint64_t size = capture_.trace_.bytes().size();
   const auto oldest = mtb::find_oldest(capture_.trace_.bytes());
+  // A snapshot names all registers that matter.
+  const bool snapshot =
+      capture_.kind_ == InputKind::kSnapshotFolder || capture_.kind_ == InputKind::kSnapshotIni;
+  if (snapshot && !oldest) return {};
   note(fmt::format(
            "{}: POSITION is not known, {}; add --reg POSITION=VALUE --reg MASTER=VALUE.", name_,
            oldest

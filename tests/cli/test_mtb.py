@@ -1,11 +1,9 @@
 """MTB: dumps of its buffer, the texts of debuggers, and what the commands show of them."""
 import collections
-import re
-import shutil
 import struct
-import subprocess
 
 import pytest
+from support.viewer import viewing
 
 # The example of docs/spec/mtb.md 5.
 CODE = (0x2000, 0xF000, 0xF803, 0x3001, 0x2803, 0xD1FA, 0x4770, 0)
@@ -154,19 +152,49 @@ def after_the_first_branch(execution):
     raise AssertionError('there is no branch')
 
 
-def test_counts_are_those_of_the_execution(run, steps):
-    rows = run('count', steps.capture, '--symbols', steps.program, '--functions', '--all', '--format', 'json').json_lines()
-    counted = {row['name']: row['instructions'] for row in rows if row['type'] == 'count_function' and 'name' in row}
+@pytest.fixture(scope='module')
+def executed_instructions(steps):
+    """{function: instructions}."""
     owners = {address: name for name, (start, end) in steps.functions().items()
               for address in range(start & ~1, end, 2)}
-    assert counted == dict(collections.Counter(owners[address] for address in after_the_first_branch(steps)))
+    return dict(collections.Counter(owners[address] for address in after_the_first_branch(steps)))
+
+
+def test_counts_are_those_of_the_execution(run, steps, executed_instructions):
+    rows = run('count', steps.capture, '--symbols', steps.program, '--functions', '--all', '--format', 'json').json_lines()
+    assert {row['name']: row['instructions'] for row in rows
+            if row['type'] == 'count_function' and 'name' in row} == executed_instructions
+
+
+def test_call_stacks_are_those_of_the_execution(run, steps, executed_instructions):
+    own = collections.Counter()
+    for line in run('export', 'folded', steps.capture, '--symbols', steps.program).lines:
+        stack, count = line.rsplit(' ', 1)
+        own[stack.split(';')[-1]] += int(count)
+    assert dict(own) == executed_instructions
+
+
+def test_all_exports_but_those_of_packets(run, steps, tmp_path):
+    names = [line.split()[0] for line in run('export', '--list').lines if line and line[0] != ' ']
+    assert len(names) > 15
+    for name in names:
+        made = run('export', name, steps.capture, '--symbols', steps.program, '-o', name,
+                   expect=1 if name == 'branch-list' else 0)
+        if name == 'branch-list':
+            made.one_sentence('packets of an ETMv4 or ETE')
+        else:
+            assert (tmp_path / name).stat().st_size > 0, name
+
+
+def test_the_viewer_has_all_instructions(run, steps, executed_instructions):
+    if 'without the viewer' in run('view', steps.capture, '--port', 'x', expect=2).err:
+        pytest.skip('the program was built without the viewer')
+    with viewing(run, steps.capture, '--symbols', steps.program) as viewer:
+        viewer.wait()
+        assert viewer.ask('capture')['axis']['length'] == sum(executed_instructions.values())
 
 
 def test_the_ground_truth_is_decoded(run, steps, synth):
     run('synth', '--check', steps.capture).has('equal to the ground truth')
     run('synth', '--check', synth('--protocol', 'mtb', '--size', 100000, '--exceptions', 20)).has(
         'equal to the ground truth')
-
-
-def formats(run):
-    return [line.split()[0] for line in run('export', '--list').lines if re.match(r'\s*[a-z]', line)]
