@@ -123,7 +123,27 @@ export function lengthText(length: number, unit: Unit): string {
     return `${trimmed(length / scale, decimalsFor(length / scale))} ${name}`;
   }
   const whole = Math.abs(length) >= 1000 || Number.isInteger(length);
+  if (length === 1) return `1 ${oneUnit[unit]}`;
   return `${whole ? count(length) : trimmed(length, decimalsFor(length))} ${shortUnit[unit]}`;
+}
+
+const oneUnit: Record<Unit, string> = {
+  ticks: 'tick',
+  nanoseconds: 'ns',
+  cycles: 'cycle',
+  instructions: 'instruction',
+  bytes: 'byte',
+};
+
+/** An amount per unit of the axis, or per more of them where it is small. */
+export function rateText(rate: number, unit: Unit): string {
+  if (unit === 'nanoseconds') {
+    const [scale, name] = [...nanosecondUnits].reverse().find(([each]) => rate * each >= 0.95) ?? [1e9, 's'];
+    return `${short(rate * scale)} per ${name}`;
+  }
+  if (rate >= 0.095) return `${short(rate)} per ${oneUnit[unit]}`;
+  const many = 10 ** Math.ceil(-Math.log10(rate) - 1e-9);
+  return Number.isFinite(many) ? `${short(rate * many)} per ${short(many)} ${shortUnit[unit]}` : '0';
 }
 
 function decimalsFor(value: number): number {

@@ -1,5 +1,5 @@
 // Draws what one track shows in one tile, without text: text is drawn over it, unscaled.
-import { Bucket, flags, Gap, GapReason, Picture, Point, Spans } from './api';
+import { Bucket, flags, Gap, GapReason, Picture, Point, Spans, Track } from './api';
 import { Colours, faded, functionColour, Theme } from './colours';
 import { rowHeight, stripHeight, TrackBox } from './layout';
 import type { FunctionNames } from './names';
@@ -122,9 +122,11 @@ function paintSpans(context: Context, spans: Spans, frame: Frame, brush: Brush):
     else if (!(flag & flags.continuesBefore)) edges.push([left, top]);
     if (wide < 8) continue;
     if (flag & flags.exception) paintException(context, left, right, top, brush);
-    if (flag & flags.startUnknown) paintTorn(context, left, top, 1, brush);
-    if (flag & flags.endUnknown) paintTorn(context, right, top, -1, brush);
-    if (flag & flags.tailCall) paintTailCall(context, left, top, brush);
+    if (!(flag & flags.continuesBefore)) {
+      if (flag & flags.startUnknown) paintTorn(context, left, top, 1, brush);
+      if (flag & flags.tailCall) paintTailCall(context, left, top, brush);
+    }
+    if ((flag & flags.endUnknown) && !(flag & flags.continuesAfter)) paintTorn(context, right, top, -1, brush);
   }
   context.fillStyle = brush.colours.edge;
   for (const [left, top] of edges) context.fillRect(left, top, 0.8, tall);
@@ -238,6 +240,13 @@ function paintBuckets(
   context.stroke();
 }
 
+/** Whether the points of a counter are amounts, which are drawn per unit of the axis. */
+export const isAmount = (track: Track): boolean => track.name === 'instructions';
+
+/** How high a point of a counter is. */
+export const levelOf = (track: Track, [start, end, value]: Point): number =>
+  isAmount(track) ? value / (end - start) : value;
+
 /** A step chart from 0 to the largest value. */
 function paintPoints(
   context: Context,
@@ -251,22 +260,24 @@ function paintPoints(
   const y = (value: number): number =>
     bottom - (frame.top > 0 ? tall * Math.max(0, Math.min(1, value / frame.top)) : 0);
   context.fillStyle = brush.colours.counter;
-  for (const [start, end, value] of points) {
-    const left = Math.max(x(start), 0);
-    const right = Math.min(x(end), frame.width);
-    if (right > left) context.fillRect(left, y(value), right - left, bottom - y(value));
+  for (const point of points) {
+    const left = Math.max(x(point[0]), 0);
+    const right = Math.min(x(point[1]), frame.width);
+    const at = y(levelOf(frame.box.track, point));
+    if (right > left) context.fillRect(left, at, right - left, bottom - at);
   }
   context.strokeStyle = brush.colours.counterLine;
   context.lineWidth = 1.2;
   context.beginPath();
   let last = NaN;
-  for (const [start, end, value] of points) {
-    const left = Math.max(x(start), -2);
-    const right = Math.min(x(end), frame.width + 2);
+  for (const point of points) {
+    const left = Math.max(x(point[0]), -2);
+    const right = Math.min(x(point[1]), frame.width + 2);
     if (right <= left) continue;
-    if (Math.abs(left - last) < 0.01) context.lineTo(left, y(value));
-    else context.moveTo(left, y(value));
-    context.lineTo(right, y(value));
+    const at = y(levelOf(frame.box.track, point));
+    if (Math.abs(left - last) < 0.01) context.lineTo(left, at);
+    else context.moveTo(left, at);
+    context.lineTo(right, at);
     last = right;
   }
   context.stroke();

@@ -7,6 +7,7 @@ import {
   moved,
   niceStep,
   placeText,
+  rateText,
   ruler,
   short,
   widthOf,
@@ -19,7 +20,16 @@ import { coverKey, coverOf, Piece, pictureIn, spansIn, wideSpans } from './cover
 import { button, h, name } from './dom';
 import { firstFree, Fold, Layout, layoutOf, rowAt, rowHeight, Stretch, TrackBox } from './layout';
 import { visible } from './names';
-import { Brush, framesTop, gapWords, iconOf, paintIcon, paintPicture } from './paint';
+import {
+  Brush,
+  framesTop,
+  gapWords,
+  iconOf,
+  isAmount,
+  levelOf,
+  paintIcon,
+  paintPicture,
+} from './paint';
 import { levelFor, Tile, Tiles } from './tiles';
 import { drive } from './timeline_input';
 import { InstructionStrip } from './instruction_strip';
@@ -390,7 +400,7 @@ export class Timeline {
       this.strip.draw(context, box, this, brush);
       this.drawInstants(context, box, pieces, brush);
     } else if (kind === 'counter') {
-      this.drawCounterScale(context, top);
+      this.drawCounterScale(context, box.track, top);
     } else {
       this.drawMarks(context, box, pieces, brush);
     }
@@ -486,16 +496,16 @@ export class Timeline {
   private counterTop(box: TrackBox, pieces: Piece[]): number {
     let most = 0;
     for (const piece of pieces) {
-      for (const [start, end, value] of pictureIn(piece.tile, box.track.number)?.points ?? []) {
-        if (end > piece.from && start < piece.to && value > most) most = value;
+      for (const point of pictureIn(piece.tile, box.track.number)?.points ?? []) {
+        if (point[1] > piece.from && point[0] < piece.to) most = Math.max(most, levelOf(box.track, point));
       }
     }
     return most > 0 ? niceStep(most) : 0;
   }
 
-  private drawCounterScale(context: CanvasRenderingContext2D, top: number): void {
+  private drawCounterScale(context: CanvasRenderingContext2D, track: Track, top: number): void {
     if (!top) return;
-    const text = short(top);
+    const text = this.levelText(track, top);
     context.font = fontText;
     context.textBaseline = 'top';
     const width = context.measureText(text).width + 8;
@@ -507,6 +517,10 @@ export class Timeline {
     context.fillText(text, this.pixels - width + 4, 3);
     context.fillStyle = this.colours.line;
     context.fillRect(0, 4, this.pixels - width, 1);
+  }
+
+  private levelText(track: Track, level: number): string {
+    return isAmount(track) ? rateText(level, this.app.axis.unit) : short(level);
   }
 
   private drawLabels(
@@ -533,7 +547,7 @@ export class Timeline {
       const top = framesTop + depth * rowHeight;
       const entry = brush.names.get(func);
       if (right - left < 22) continue;
-      const torn = flag & flags.startUnknown ? 6 : 0;
+      const torn = flag & flags.startUnknown && !(flag & flags.continuesBefore) ? 6 : 0;
       const room = right - left - 6 - torn;
       const text = flag & flags.merged ? `${short(frames)} frames: ${entry.name}` : entry.name;
       const faint = wanted && entry.name !== wanted;
@@ -855,7 +869,10 @@ export class Timeline {
     const gap = picture.gaps?.find((entry) => t >= entry[0] && t < entry[1]);
     if (gap) return { text: [gapWords[gap[2]], lengthText(gap[1] - gap[0], this.app.axis.unit)] };
     const point = picture.points?.find((entry) => t >= entry[0] && t < entry[1]);
-    if (point) return { text: [`${visible(box.track.name, 100)}: ${short(point[2])}`] };
+    if (point) {
+      const level = this.levelText(box.track, levelOf(box.track, point));
+      return { text: [`${visible(box.track.name, 100)}: ${level}`] };
+    }
     const bucket = picture.buckets?.find((entry) => t >= entry[0] && t < entry[1]);
     if (bucket) return { text: this.bucketWords(bucket) };
     return row < 0 ? { text: [] } : this.spanWords(pieces, box, t, row);

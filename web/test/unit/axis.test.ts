@@ -1,7 +1,7 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import type { Axis } from '../../src/api';
-import { grouped, inside, lengthText, moved, narrowest, niceStep, placeText, rawText, ruler, short, zoomed } from '../../src/axis';
+import { grouped, inside, lengthText, moved, narrowest, niceStep, placeText, rateText, rawText, ruler, short, zoomed } from '../../src/axis';
 
 const axis: Axis = { unit: 'ticks', words: 'ticks', origin: '18446744073709551000', length: 1000 };
 
@@ -79,7 +79,17 @@ test('numbers_are_readable', () => {
   assert.equal(short(0), '0');
   assert.equal(short(34_000_000), '34\u202fM');
   assert.equal(placeText(1234.5678, 1, 'ticks'), '1\u202f234.568');
-  assert.equal(lengthText(1, 'instructions'), '1 instructions');
+  assert.equal(lengthText(1, 'instructions'), '1 instruction');
+});
+
+test('rates_have_a_fitting_unit', () => {
+  assert.equal(rateText(1, 'ticks'), '1 per tick');
+  assert.equal(rateText(0.1, 'ticks'), '0.1 per tick');
+  assert.equal(rateText(0.002, 'cycles'), '2 per 1\u202fk cycles');
+  assert.equal(rateText(1.5, 'nanoseconds'), '1.5 per ns');
+  assert.equal(rateText(0.005, 'nanoseconds'), '5 per µs');
+  assert.equal(rateText(1e-12, 'nanoseconds'), '0 per s');
+  assert.equal(rateText(0, 'ticks'), '0');
 });
 
 test('raw_values_are_exact', () => {
