@@ -13,8 +13,8 @@
 #include "waymark/etmv3/text.h"
 #include "waymark/etmv4/text.h"
 #include "waymark/inputs/code_memory.h"
-#include "waymark/perf/process_images.h"
 #include "waymark/mtb/text.h"
+#include "waymark/perf/process_images.h"
 #include "waymark/ptm/text.h"
 
 namespace waymark::cli {
