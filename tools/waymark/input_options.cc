@@ -71,7 +71,8 @@ Result<void> read_layouts(const std::string& path,
 }
 
 constexpr auto kInputHelp =
-    "A snapshot folder, its snapshot.ini, a perf.data file, or raw trace; - for standard input";
+    "A snapshot folder, its snapshot.ini, a perf.data file, raw trace, or text in which a debugger "
+    "shows it; - for standard input";
 
 void add_options_of_recordings(CLI::App& command, InputOptions& options) {
   command
