@@ -59,6 +59,8 @@ constexpr std::array kStreamTargets = {
     StreamTarget{Protocol::kStm, "syst_framing_fuzz", 1},
     StreamTarget{Protocol::kItm, "itm_packets_fuzz", 3},
     StreamTarget{Protocol::kItm, "itm_decode_fuzz", 7},
+    StreamTarget{Protocol::kMtb, "mtb_packets_fuzz", 2},
+    StreamTarget{Protocol::kMtb, "mtb_decode_fuzz", 9},
     StreamTarget{Protocol::kEtmV4Data, "etmv4data_fuzz", 3 + 2 * etmv4data::Layouts::kCount},
 };
 
@@ -369,18 +371,21 @@ void add_synthetic(Corpus& corpus, const fs::path& scratch) {
         Choice{Protocol::kEtmV3, isa::Isa::kA32, false},
         Choice{Protocol::kEtmV3, isa::Isa::kT32, true},
         Choice{Protocol::kStm, isa::Isa::kA64, false},
-        Choice{Protocol::kItm, isa::Isa::kA64, false}}) {
+        Choice{Protocol::kItm, isa::Isa::kA64, false},
+        Choice{Protocol::kMtb, isa::Isa::kT32, false}}) {
+    const bool mtb = choice.protocol == Protocol::kMtb;
     synth::Program::RandomOptions random;
     random.isa = choice.isa;
+    random.m_profile = mtb;
     const auto program = synth::Program::random(random);
     if (!program) continue;
     const bool etmv4 = choice.protocol == Protocol::kEtmV4 || choice.protocol == Protocol::kEte;
     synth::UnitOptions unit;
     unit.protocol = choice.protocol;
     unit.trace_id = 0x10;
-    unit.timestamp_mean = 40;
-    unit.event_mean = 60;
-    unit.overflow_mean = 400;
+    unit.timestamp_mean = mtb ? 0 : 40;
+    unit.event_mean = mtb ? 0 : 60;
+    unit.overflow_mean = mtb ? 0 : 400;
     unit.sync_period = 512;
     unit.cycle_counts = choice.rich;
     unit.return_stack = choice.rich && choice.protocol != Protocol::kEtmV3;
@@ -392,7 +397,9 @@ void add_synthetic(Corpus& corpus, const fs::path& scratch) {
       if (!made) return std::unexpected(made.error());
       std::vector<std::unique_ptr<synth::TraceUnit>> units;
       units.push_back(*std::move(made));
-      return synth::CaptureMaker::create({.size = size}, std::move(units));
+      const auto framing =
+          mtb ? synth::CaptureFraming::kNone : synth::CaptureFraming::kMemoryAligned;
+      return synth::CaptureMaker::create({.size = size, .framing = framing}, std::move(units));
     };
     auto maker = make(std::uint64_t{64} << 10);
     if (!maker) {
@@ -403,6 +410,7 @@ void add_synthetic(Corpus& corpus, const fs::path& scratch) {
         scratch / fmt::format("synthetic-{}", static_cast<int>(choice.protocol));
     if (!synth::write_capture(*maker, &*program, folder.string(), {})) continue;
     add_snapshot(corpus, folder, scratch);
+    if (mtb) continue;
     constexpr std::uint32_t kProcesses[] = {synth::kFirstProcess, synth::kFirstProcess + 1};
     using Form = synth::PerfDataOptions::Form;
     constexpr unsigned kManyPieces = 24;  // So that the first are in the part that becomes a seed.

@@ -28,6 +28,7 @@ constexpr ComponentNames component_names(Protocol protocol) {
     case Protocol::kItm:
       return {"PKTP_ITM", "DCD_ITM"};
     case Protocol::kEtmV4Data:
+    case Protocol::kMtb:
       break;  // The reference has none.
   }
   return {};

@@ -88,6 +88,11 @@ constexpr std::array<Row, kFindingCount> kRows{{
     {Finding::kStpNibbleOrder,
      "This packet shows the order of nibbles in fields, which could not be known before. Fields of "
      "packets up to here were read the other way round."},
+    {Finding::kRecordReturn,
+     "A return from an exception or from a function needs two records, one after the other; one of "
+     "them is missing."},
+    {Finding::kRecordsUnused,
+     "This part of the buffer was never written, or was erased: all bits are 0, or all are 1."},
     {Finding::kDataTraceDamaged,
      "The data trace is damaged, and is skipped up to the next synchronisation."},
     {Finding::kDataTraceLayout,
@@ -132,6 +137,17 @@ constexpr std::array<Row, kFindingCount> kRows{{
      "The program cannot reach the address of a waypoint update from where it was."},
     {Finding::kWaypointBeforeUpdate,
      "The image has a waypoint on the way to a waypoint update: an atom should stand for it."},
+    {Finding::kRecordNotReached,
+     "The program cannot reach the source of a record from the last destination: the code image is "
+     "not what was executed, or records are missing or not in order (POSITION and MASTER)."},
+    {Finding::kRecordNotFollowed,
+     "The instructions before the source of a record cannot be followed."},
+    {Finding::kRecordNotBranch,
+     "The image has no branch at the source of a record: trace and code image disagree."},
+    {Finding::kRecordTarget,
+     "The branch of a record goes to another place in the image: trace and code image disagree."},
+    {Finding::kHaltNotReached,
+     "The program cannot reach the PC at which it was halted from the last destination."},
     {Finding::kAtomsOfLoads,
      "Loads or stores are P0 elements (INSTP0 of TRCCONFIGR). It is not known which instruction an "
      "atom is about, so no instruction ranges are given."},

@@ -71,8 +71,10 @@ Result<void> CaptureBuilder::check_core() const {
 
 Result<Capture> CaptureBuilder::build() {
   WAYMARK_TRY(check_core());
-  const auto detection = detect_input();
+  auto detection = detect_input();
+  if (detection && detection->kind == InputKind::kDebuggerText) detection = read_debugger_input();
   if (!detection) return std::unexpected(detection.error());
+  if (!options_.register_text.empty()) WAYMARK_TRY(read_register_text());
   capture_.kind_ = detection->kind;
   capture_.image_ = std::make_unique<image::Image>();
   const bool snapshot =
@@ -135,9 +137,19 @@ Result<void> CaptureBuilder::set_trace(Result<MappedFile> file) {
   return {};
 }
 
+Result<void> CaptureBuilder::check_framing(const ProtocolRow& row) const {
+  if (row.framed || capture_.framing_ == Framing::kNone) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              fmt::format("{}: the trace of {} is never in frames, but this is read as {} "
+                          "frames (--framing none).",
+                          name_, row.type, framing_name(capture_.framing_)));
+}
+
 Result<void> CaptureBuilder::attach(const ProtocolRow& row, const RegisterReader& registers,
                                     isa::Core core, CaptureSource description) {
+  WAYMARK_TRY(check_framing(row));
   if (row.protocol == Protocol::kItm) WAYMARK_TRY(look_for_itm_sync());
+  if (row.protocol == Protocol::kMtb) WAYMARK_TRY(read_records(registers));
   SourceOptions source = options_.source;
   if (row.protocol == Protocol::kStm && !source.least_nibble_first) {
     const std::uint32_t control = registers("STMTCSR").value_or(0);

@@ -1,14 +1,17 @@
 // The steps from a path to a Capture.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "waymark/elf/file.h"
 #include "waymark/inputs/capture.h"
+#include "waymark/inputs/debugger_text.h"
 #include "waymark/inputs/input_file.h"
 #include "waymark/inputs/protocols.h"
+#include "waymark/mtb/buffer.h"
 #include "waymark/perf/recording.h"
 #include "waymark/perf/time_alignment.h"
 #include "waymark/stm/config.h"
@@ -19,8 +22,8 @@ namespace waymark::inputs {
 bool traces_data(const RegisterReader& registers);
 
 /// Used once.  What all inputs share is in capture_builder.cc; the rest is in
-/// capture_builder_raw.cc, capture_builder_snapshot.cc, capture_builder_perf.cc and
-/// capture_builder_notes.cc.
+/// capture_builder_raw.cc, capture_builder_snapshot.cc, capture_builder_perf.cc,
+/// capture_builder_debugger.cc, capture_builder_mtb.cc and capture_builder_notes.cc.
 class CaptureBuilder {
  public:
   CaptureBuilder(const std::string& path, CaptureOptions options)
@@ -75,6 +78,21 @@ class CaptureBuilder {
   /// The file of the command line that occupies the addresses of the dump.
   [[nodiscard]] const image::RegionInfo* given_image_at(const Dump& dump) const;
   Result<void> look_for_itm_sync();
+  /// The memory that a debugger printed becomes the trace.
+  Result<Detection> read_debugger_input();
+  /// Where the registers of an MTB are in a file of the command line.
+  Result<void> read_register_text();
+  /// What the command line does not give.
+  void add_mtb_registers(const DebuggerText& text, const MtbRegisters& registers);
+  /// An error if the trace of the protocol is never in frames, but this is.
+  [[nodiscard]] Result<void> check_framing(const ProtocolRow& row) const;
+  /// The records of an MTB in their order, and what is known of the time after them.
+  Result<void> read_records(const RegisterReader& registers);
+  void note_open_end();
+  /// By the registers of an MTB, the oldest record first.
+  Result<void> order_records(const RegisterReader& registers);
+  Result<void> find_order();
+  Result<void> read_in_order(const std::array<mtb::DumpPart, 2>& parts);
   void add_data_stream(const TraceSource& source);
   /// The registers of the command line, then those of the device, which must outlive the reader.
   [[nodiscard]] RegisterReader registers_of(const Device& device) const;

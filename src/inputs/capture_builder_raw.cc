@@ -21,6 +21,7 @@ std::optional<Framing> framing_of(InputKind kind) {
     case InputKind::kItmStream:
     case InputKind::kPtmStream:
     case InputKind::kStmStream:
+    case InputKind::kMtbRecords:
       return Framing::kNone;
     default:
       return std::nullopt;
@@ -65,7 +66,9 @@ Result<void> CaptureBuilder::read_raw_input(const Detection& detection) {
       break;
   }
   WAYMARK_TRY(set_trace(std::move(capture_.trace_)));
-  const auto framing = options_.framing ? options_.framing : framing_of(detection.kind);
+  const ProtocolRow* const row = protocol_by_name(options_.protocol);
+  auto framing = options_.framing ? options_.framing : framing_of(detection.kind);
+  if (!options_.framing && row != nullptr && !row->framed) framing = Framing::kNone;
   if (!framing) {
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("{}: {} State the framing with --framing mem, fsync, hsync, dstream or "
@@ -73,6 +76,7 @@ Result<void> CaptureBuilder::read_raw_input(const Detection& detection) {
                             name_.empty() ? "INPUT" : name_, detection.why));
   }
   capture_.framing_ = *framing;
+  if (row != nullptr) WAYMARK_TRY(check_framing(*row));
   return {};
 }
 
@@ -96,7 +100,7 @@ std::unexpected<Error> CaptureBuilder::no_protocol() const {
       row, [](std::string_view /*name*/) { return std::nullopt; }, options_.source.decode);
   if (protocol.empty()) {
     advice = fmt::format(
-        "add --protocol etmv4, ete, ptm, etmv3, stm or itm, and the registers of "
+        "add --protocol etmv4, ete, ptm, etmv3, stm, itm or mtb, and the registers of "
         "the trace unit, for etmv4{} ({})",
         registers, row.where_registers);
   } else {
@@ -113,11 +117,14 @@ Result<void> CaptureBuilder::add_raw_sources() {
     options_.protocol = "itm";
   } else if (options_.protocol.empty() && capture_.kind_ == InputKind::kStmStream) {
     options_.protocol = "stm";
+  } else if (options_.protocol.empty() && capture_.kind_ == InputKind::kMtbRecords) {
+    options_.protocol = "mtb";
   }
   if (options_.protocol.empty()) return no_protocol();
   const ProtocolRow* row = protocol_by_name(options_.protocol);
   if (row == nullptr || row->make == nullptr) {
-    constexpr std::string_view kNames[] = {"etmv4", "ete", "ptm", "etmv3", "stm", "itm", "etmv4d"};
+    constexpr std::string_view kNames[] = {"etmv4", "ete", "ptm", "etmv3",
+                                           "stm",   "itm", "mtb", "etmv4d"};
     const auto meant = nearest(options_.protocol, kNames);
     return fail(
         ErrorCode::kUnsupported,
@@ -133,7 +140,8 @@ Result<void> CaptureBuilder::add_raw_sources() {
     return found->second;
   };
   WAYMARK_TRY(check_raw_registers(*row, given));
-  const std::string core_name = options_.core.empty() ? "ARMv8-A" : options_.core;
+  const std::string core_name =
+      options_.core.empty() ? std::string(row->usual_core) : options_.core;
   const auto core = isa::core_by_name(core_name);
   if (!core) return std::unexpected(core.error());
 

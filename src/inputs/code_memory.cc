@@ -3,6 +3,7 @@
 #include "waymark/etmv3/memory_space.h"
 #include "waymark/etmv4/memory_space.h"
 #include "waymark/image/image_selector.h"
+#include "waymark/mtb/memory_space.h"
 #include "waymark/ptm/memory_space.h"
 
 namespace waymark::inputs {
@@ -21,6 +22,9 @@ CodeMemory::CodeMemory(const Capture& capture) : image_(capture.image()) {
         break;
       case Protocol::kEtmV3:
         spaces_[source.id] = etmv3::space_of;
+        break;
+      case Protocol::kMtb:
+        spaces_[source.id] = mtb::space_of;
         break;
       case Protocol::kStm:
       case Protocol::kItm:

@@ -12,10 +12,12 @@
 #include <vector>
 
 #include "detect_itm.h"
+#include "detect_mtb.h"
 #include "detect_stm.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/frames/demux.h"
 #include "waymark/frames/dstream.h"
+#include "waymark/inputs/debugger_text.h"
 
 namespace waymark::inputs {
 namespace {
@@ -245,6 +247,13 @@ Detection detect_trace(Bytes content) {
     return {InputKind::kEtmv4Stream,
             "It starts with the alignment synchronisation of an ETMv4 or ETE stream."};
   }
+  const MtbFacts mtb = mtb_facts(content);
+  if (mtb.plausible()) {
+    return {InputKind::kMtbRecords,
+            fmt::format("As records of an MTB, {} of {} sources are a little after the destination "
+                        "before them.",
+                        mtb.near, mtb.links)};
+  }
   const ItmFacts itm = itm_facts(content);
   // This check precedes the one for PTM, as a payload byte 0x08 after the synchronisation can look
   // like an I-sync, and the one for frames, as packets of one port resemble frames.
@@ -313,6 +322,8 @@ std::string_view input_kind_name(InputKind kind) {
       return "ELF file";
     case InputKind::kTraceScript:
       return "trace script";
+    case InputKind::kDebuggerText:
+      return "memory in text";
     case InputKind::kAlignedFrames:
       return "CoreSight frames";
     case InputKind::kTpiuFrames:
@@ -327,6 +338,8 @@ std::string_view input_kind_name(InputKind kind) {
       return "PTM stream";
     case InputKind::kStmStream:
       return "STM stream";
+    case InputKind::kMtbRecords:
+      return "MTB records";
   }
   return "unknown";
 }
@@ -349,6 +362,8 @@ Detection detect(Bytes content) {
     return {InputKind::kElf, "It starts with the magic number of ELF: a program, not trace."};
   if (is_trace_script(content))
     return {InputKind::kTraceScript, "It is text whose first line says `waymark-trace`."};
+  if (is_debugger_text(content))
+    return {InputKind::kDebuggerText, "It is text that shows memory as a debugger prints it."};
   return detect_trace(content);
 }
 

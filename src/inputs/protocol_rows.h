@@ -19,6 +19,7 @@ std::span<const ProtocolRow> etmv3_rows();
 std::span<const ProtocolRow> etmv4_rows();
 std::span<const ProtocolRow> itm_rows();
 std::span<const ProtocolRow> etmv4data_rows();
+std::span<const ProtocolRow> mtb_rows();
 std::span<const ProtocolRow> ptm_rows();
 std::span<const ProtocolRow> stm_rows();
 

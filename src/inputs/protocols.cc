@@ -8,16 +8,16 @@
 namespace waymark::inputs {
 namespace {
 
-constexpr std::span<const ProtocolRow> (*kRows[])() = {etmv3_rows, etmv4_rows, etmv4data_rows,
-                                                       itm_rows,   ptm_rows,   stm_rows};
+constexpr std::span<const ProtocolRow> (*kRows[])() = {
+    etmv3_rows, etmv4_rows, etmv4data_rows, itm_rows, mtb_rows, ptm_rows, stm_rows};
 
 struct Name {
   std::string_view name;
   std::string_view type;
 };
-constexpr Name kNames[] = {{"etmv4", "ETM4"}, {"etm4", "ETM4"},  {"etmv4d", "ETM4D"},
-                           {"ete", "ETE"},    {"etmv3", "ETM3"}, {"etm3", "ETM3"},
-                           {"ptm", "PTM1"},   {"stm", "STM"},    {"itm", "ITM"}};
+constexpr Name kNames[] = {{"etmv4", "ETM4"}, {"etm4", "ETM4"}, {"etmv4d", "ETM4D"}, {"ete", "ETE"},
+                           {"etmv3", "ETM3"}, {"etm3", "ETM3"}, {"ptm", "PTM1"},     {"stm", "STM"},
+                           {"itm", "ITM"},    {"mtb", "MTB"}};
 
 }  // namespace
 

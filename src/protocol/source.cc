@@ -20,6 +20,8 @@ std::string_view protocol_name(Protocol protocol) {
       return "ITM";
     case Protocol::kEtmV4Data:
       return "ETMV4D";
+    case Protocol::kMtb:
+      return "MTB";
   }
   return "?";
 }

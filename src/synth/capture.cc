@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bitset>
 
+#include "protocols.h"
+
 namespace waymark::synth {
 namespace {
 
@@ -40,6 +42,8 @@ std::string_view device_stem(Protocol protocol) {
       return "STM";
     case Protocol::kItm:
       return "ITM";
+    case Protocol::kMtb:
+      return "MTB";
     default:
       return "ETM";
   }
@@ -60,6 +64,8 @@ Result<CaptureMaker> CaptureMaker::create(const CaptureOptions& options,
     return refuse("Frame syncs need a period of at least 1 frame.");
   std::bitset<kTraceIdCount> ids;
   for (const auto& unit : units) {
+    if (is_mtb(unit->options().protocol) && options.framing != CaptureFraming::kNone)
+      return refuse("An MTB writes no frames; make a capture of it alone and without frames.");
     const TraceId id = unit->options().trace_id;
     if (ids[id]) return refuse(fmt::format("Two sources have the trace ID {:#04x}.", id));
     ids[id] = true;

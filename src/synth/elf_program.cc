@@ -17,12 +17,14 @@ constexpr std::size_t kMostEntries = 16;
 
 class Reader {
  public:
-  explicit Reader(const elf::File& file) : file_(file), arm_(file.machine() == elf::File::kArm) {}
+  Reader(const elf::File& file, bool m_profile)
+      : file_(file), arm_(file.machine() == elf::File::kArm), m_profile_(m_profile) {}
 
   Result<Program> run() {
     if (!arm_ && file_.machine() != elf::File::kAarch64)
       return unsupported(fmt::format("is for machine {}; AArch64 ({}) and Arm ({}) are supported",
                                      file_.machine(), elf::File::kAarch64, elf::File::kArm));
+    if (m_profile_ && !arm_) return unsupported("is not for Arm, as programs of the M profile are");
     if (file_.big_endian()) return unsupported("is big-endian");
     WAYMARK_TRY(add_segments());
     add_functions();
@@ -33,7 +35,8 @@ class Reader {
       return unsupported(
           "has neither an entry point nor functions in its symbol table, so there is nowhere to "
           "begin");
-    WAYMARK_TRY(program_.add_default_handlers(arm_ ? Isa::kA32 : Isa::kA64));
+    WAYMARK_TRY(m_profile_ ? program_.add_m_profile_handlers()
+                           : program_.add_default_handlers(arm_ ? Isa::kA32 : Isa::kA64));
     return std::move(program_);
   }
 
@@ -83,16 +86,19 @@ class Reader {
   const elf::File& file_;
   Program program_;
   bool arm_;
+  bool m_profile_;
 };
 
 }  // namespace
 
-Result<Program> Program::elf(const std::string& path) {
+Result<Program> Program::elf(const std::string& path, bool m_profile) {
   const Result<elf::File> file = elf::File::open(path);
   if (!file) return std::unexpected(file.error());
-  return elf(*file);
+  return elf(*file, m_profile);
 }
 
-Result<Program> Program::elf(const elf::File& file) { return Reader(file).run(); }
+Result<Program> Program::elf(const elf::File& file, bool m_profile) {
+  return Reader(file, m_profile).run();
+}
 
 }  // namespace waymark::synth

@@ -241,12 +241,16 @@ class Parser {
 
 }  // namespace
 
-Result<Program> Program::described(std::string_view text, std::uint64_t max_code) {
+Result<Program> Program::described(std::string_view text, std::uint64_t max_code, bool m_profile) {
   Result<Graph> graph = Parser().run(text);
   if (!graph) return std::unexpected(graph.error());
   graph->max_code = max_code;
   Result<Program> program = assemble(*graph);
   if (!program || !program->handlers().empty()) return program;
+  if (m_profile) {
+    WAYMARK_TRY(program->add_m_profile_handlers());
+    return program;
+  }
   WAYMARK_TRY(program->add_default_handlers(program->uses(Isa::kA64) ? Isa::kA64 : Isa::kA32));
   return program;
 }

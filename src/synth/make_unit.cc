@@ -3,6 +3,7 @@
 #include "etmv3_unit.h"
 #include "etmv4_unit.h"
 #include "message_unit.h"
+#include "mtb_unit.h"
 #include "protocols.h"
 #include "ptm_unit.h"
 #include "waymark/synth/trace_unit.h"
@@ -23,12 +24,48 @@ std::string_view usual_core(Protocol protocol) {
       return "Cortex-A15";
     case Protocol::kEtmV3:
       return "Cortex-A7";
+    case Protocol::kMtb:
+      return "Cortex-M33";
     default:
       return "ARM-AA64";
   }
 }
 
+/// The settings that an MTB does not have.
+Result<void> check_mtb(const UnitOptions& options) {
+  if (options.return_stack) return refuse(options, "It has no return stack.");
+  if (options.branch_broadcast) return refuse(options, "It traces every taken branch anyway.");
+  if (options.cycle_counts || options.timestamp_mean != 0)
+    return refuse(options, "It has no timestamps and no cycle counts.");
+  if (options.context_ids || options.vmids) return refuse(options, "It does not trace contexts.");
+  if (options.event_mean != 0) return refuse(options, "It has no events.");
+  if (options.overflow_mean != 0) return refuse(options, "It does not overflow.");
+  return {};
+}
+
+Result<void> check_core(const UnitOptions& options, const std::string& name, isa::Core core,
+                        const Program& program) {
+  const bool m_profile = core.profile == isa::Profile::kM;
+  if (m_profile != is_mtb(options.protocol))
+    return refuse(options, m_profile
+                               ? fmt::format("{} is an M-profile core, whose exceptions are not "
+                                             "modelled; take one of the A profile.",
+                                             name)
+                               : fmt::format("{} is not an M-profile core, as those with an MTB "
+                                             "are.",
+                                             name));
+  if (is_mtb(options.protocol)) {
+    if (!program.uses(isa::Isa::kA64) && !program.uses(isa::Isa::kA32)) return {};
+    return fail(ErrorCode::kUnsupported, "An MTB can only trace T32 code.");
+  }
+  if (is_etmv4(options.protocol) || !program.uses(isa::Isa::kA64)) return {};
+  return fail(ErrorCode::kUnsupported,
+              fmt::format("{} cannot trace A64 code; take a program in A32 or T32.",
+                          protocol_name(options.protocol)));
+}
+
 Result<void> check(const UnitOptions& options) {
+  if (is_mtb(options.protocol)) WAYMARK_TRY(check_mtb(options));
   if (!is_source_id(options.trace_id))
     return refuse(options,
                   fmt::format("{:#x} is not a trace ID; take 0x01 to 0x6f.", options.trace_id));
@@ -72,19 +109,14 @@ Result<std::unique_ptr<TraceUnit>> make_unit(const UnitOptions& options, const P
                                        execution.vmids));
   if (execution.context_ids == 0 || execution.vmids == 0)
     return refuse(options, "There is at least one context ID and one VMID.");
-  if (core->profile == isa::Profile::kM)
-    return refuse(options, fmt::format("{} is an M-profile core, whose exceptions are not "
-                                       "modelled; take one of the A profile.",
-                                       core_name));
-  if (!is_etmv4(options.protocol) && program->uses(isa::Isa::kA64))
-    return fail(ErrorCode::kUnsupported,
-                fmt::format("{} cannot trace A64 code; take a program in A32 or T32.",
-                            protocol_name(options.protocol)));
+  WAYMARK_TRY(check_core(options, core_name, *core, *program));
   switch (options.protocol) {
     case Protocol::kEtmV4:
     case Protocol::kEte:
       return std::make_unique<Etmv4Unit>(options, core_name, *core, *program, execution,
                                          keep_truth);
+    case Protocol::kMtb:
+      return std::make_unique<MtbUnit>(options, core_name, *core, *program, execution, keep_truth);
     case Protocol::kPtm:
       return std::make_unique<PtmUnit>(options, core_name, *core, *program, execution, keep_truth);
     case Protocol::kEtmV3:

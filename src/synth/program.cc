@@ -3,12 +3,16 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
 namespace waymark::synth {
 namespace {
 
 // Each segment is inserted in order, and becomes a file of a snapshot.
 constexpr std::size_t kMostSegments = 4096;
+
+// HardFault, SVC, SysTick and IRQ0: the vectors of add_m_profile_handlers().
+constexpr std::array<std::uint32_t, 4> kMVectors = {3, 11, 15, 16};
 
 }  // namespace
 
@@ -89,9 +93,8 @@ std::unique_ptr<image::Image> Program::image() const {
   return image;
 }
 
-Result<void> Program::add_default_handlers(isa::Isa isa) {
-  // In free memory: below the first segment if there is room, otherwise after the last one.
-  constexpr std::uint64_t kSize = 0x100;
+/// Below the first segment if there is room, otherwise after the last one.
+Result<std::uint64_t> Program::room_for_handlers(std::uint64_t size) const {
   const std::uint64_t first = segments_.empty() ? 0x10000 : segments_.front().address;
   std::uint64_t at = first >= 0x10000 ? (first - 0x1000) & ~std::uint64_t{0xFFF} : 0;
   if (at == 0) {
@@ -102,6 +105,16 @@ Result<void> Program::add_default_handlers(isa::Isa isa) {
     return fail(ErrorCode::kLimit,
                 "There is no room for exception handlers before the first or after the last "
                 "segment; leave 12 KiB free, or write handlers.");
+  if (at + size > 0xFFFFFFFF && !uses(isa::Isa::kA64))
+    return fail(ErrorCode::kLimit, "There is no room for exception handlers below 4 GiB.");
+  return at;
+}
+
+Result<void> Program::add_default_handlers(isa::Isa isa) {
+  constexpr std::uint64_t kSize = 0x100;
+  const auto room = room_for_handlers(kSize);
+  if (!room) return std::unexpected(room.error());
+  const std::uint64_t at = *room;
   std::vector<std::uint8_t> bytes;
   const auto word = [&](std::uint32_t value) {
     for (unsigned shift = 0; shift < 32; shift += 8)
@@ -129,6 +142,52 @@ Result<void> Program::add_default_handlers(isa::Isa isa) {
   }
   bytes.resize(kSize);
   return add_segment(at, std::move(bytes));
+}
+
+std::uint32_t Program::vector_of_handler(std::size_t index) {
+  return index < kMVectors.size() ? kMVectors[index] : 0;
+}
+
+Result<void> Program::add_m_profile_handlers() {
+  constexpr std::uint64_t kSize = 0x200;
+  constexpr std::size_t kVectors = 16 + 32;
+  constexpr std::uint32_t kStack = 0x2000'4000;
+  const auto room = room_for_handlers(kSize);
+  if (!room) return std::unexpected(room.error());
+  vector_table_ = *room;
+  std::vector<std::uint8_t> bytes(4 * kVectors);
+  const auto half = [&](std::uint32_t value) {
+    bytes.push_back(static_cast<std::uint8_t>(value));
+    bytes.push_back(static_cast<std::uint8_t>(value >> 8));
+  };
+  const auto set_vector = [&](std::size_t number, std::uint64_t value) {
+    for (unsigned i = 0; i < 4; ++i)
+      bytes[4 * number + i] = static_cast<std::uint8_t>(value >> (8 * i));
+  };
+  // All vectors without a handler of their own share one, which never runs: B to itself.
+  const std::uint64_t unexpected = *room + bytes.size();
+  half(0xE7FE);
+  for (std::size_t number = 1; number < kVectors; ++number) set_vector(number, unexpected | 1);
+  set_vector(0, kStack);
+  if (!entries_.empty()) set_vector(1, entries_.front().address | 1);
+  for (unsigned handler = 0; handler < kMVectors.size(); ++handler) {
+    const std::uint64_t begin = *room + bytes.size();
+    add_handler({begin, isa::Isa::kT32});
+    set_vector(kMVectors[handler], begin | 1);
+    for (unsigned i = 0; i < 3 + handler; ++i) half(0xBF00);  // NOP
+    if (handler % 2 != 0) {
+      set_behaviour(*room + bytes.size(), {.kind = Behaviour::Kind::kLoop, .from = 1, .to = 6});
+      half(0xD1FC);  // BNE, two instructions back
+    } else {
+      half(0xF3BF);  // ISB
+      half(0x8F6F);
+    }
+    half(0xBF00);
+    set_behaviour(*room + bytes.size(), {.kind = Behaviour::Kind::kExceptionReturn});
+    half(handler < 2 ? 0x4770 : 0xBD10);  // BX LR; POP {r4, pc}
+  }
+  bytes.resize(kSize);
+  return add_segment(*room, std::move(bytes));
 }
 
 }  // namespace waymark::synth

@@ -11,6 +11,7 @@ constexpr bool is_etmv4(Protocol protocol) {
 constexpr bool is_message(Protocol protocol) {
   return protocol == Protocol::kStm || protocol == Protocol::kItm;
 }
+constexpr bool is_mtb(Protocol protocol) { return protocol == Protocol::kMtb; }
 constexpr bool is_pft(Protocol protocol) {
   return protocol == Protocol::kPtm || protocol == Protocol::kEtmV3;
 }

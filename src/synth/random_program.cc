@@ -130,8 +130,14 @@ Result<Program> Program::random(const RandomOptions& options) {
                 fmt::format("The program cannot begin at {:#x}: A multiple of 4 is needed, and "
                             "for A32 and T32 one below 4 GiB.",
                             options.address));
+  if (options.m_profile && (options.isa != Isa::kT32 || options.mixed || options.a64_handlers))
+    return fail(ErrorCode::kInvalidArgument, "A program of the M profile is T32 only.");
   Result<Program> program = assemble(Maker(options).make());
   if (!program) return program;
+  if (options.m_profile) {
+    WAYMARK_TRY(program->add_m_profile_handlers());
+    return program;
+  }
   WAYMARK_TRY(program->add_default_handlers(options.a64_handlers       ? Isa::kA64
                                             : options.isa == Isa::kA64 ? Isa::kA64
                                                                        : Isa::kA32));

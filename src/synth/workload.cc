@@ -40,6 +40,16 @@ Program::RandomOptions draw_program(Random& random, bool a64) {
   return drawn;
 }
 
+/// An MTB has none of the other settings.
+UnitOptions draw_mtb(Random& random) {
+  UnitOptions drawn;
+  drawn.protocol = Protocol::kMtb;
+  drawn.seed = random.fork();
+  drawn.filter_mean = some(random, 500);
+  if (random.coin()) drawn.core = "Cortex-M0+";
+  return drawn;
+}
+
 UnitOptions draw_unit(Random& random, Protocol protocol, TraceId id) {
   const bool etmv4 = is_etmv4(protocol);
   UnitOptions drawn;
@@ -87,12 +97,20 @@ Result<Workload> Workload::random(const RandomOptions& options) {
         ErrorCode::kInvalidArgument,
         fmt::format("{} sources are too many; take at most {}.", protocols.size(), kMaxSources));
   for (const Protocol protocol : protocols)
-    if (!is_etmv4(protocol) && !is_pft(protocol) && !is_message(protocol))
+    if (!is_etmv4(protocol) && !is_pft(protocol) && !is_message(protocol) && !is_mtb(protocol))
       return fail(ErrorCode::kInvalidArgument,
                   fmt::format("waymark synth makes no captures of the protocol {}.",
                               protocol_name(protocol)));
-  Result<Program> program =
-      Program::random(draw_program(random, std::ranges::none_of(protocols, is_pft)));
+  const bool mtb = std::ranges::any_of(protocols, is_mtb);
+  if (mtb && protocols.size() != 1)
+    return fail(ErrorCode::kInvalidArgument, "An MTB is the only source of its capture.");
+  Program::RandomOptions drawn = draw_program(random, std::ranges::none_of(protocols, is_pft));
+  if (mtb) {
+    drawn.isa = isa::Isa::kT32;
+    drawn.mixed = drawn.a64_handlers = false;
+    drawn.m_profile = true;
+  }
+  Result<Program> program = Program::random(drawn);
   if (!program) return std::unexpected(program.error());
 
   Workload workload;
@@ -104,11 +122,14 @@ Result<Workload> Workload::random(const RandomOptions& options) {
                         .secure = random.coin()};
   for (const Protocol protocol : protocols)
     workload.units.push_back(
-        draw_unit(random, protocol, static_cast<TraceId>(kFirstId + workload.units.size())));
+        is_mtb(protocol)
+            ? draw_mtb(random)
+            : draw_unit(random, protocol, static_cast<TraceId>(kFirstId + workload.units.size())));
   const bool one = workload.units.size() == 1;
   workload.capture.seed = random.fork();
   workload.capture.size = options.size != 0 ? options.size : random.between(100, 20'000);
   workload.capture.framing = static_cast<CaptureFraming>(random.below(one ? 3 : 2));
+  if (mtb) workload.capture.framing = CaptureFraming::kNone;
   workload.capture.fsync_period = random.between(1, 100);
   workload.capture.interleave = random.between(1, 400);
   if (options.damage && random.coin()) workload.capture.damage = draw_damage(random);

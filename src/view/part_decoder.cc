@@ -16,6 +16,7 @@ bool traces_instructions(Protocol protocol) {
     case Protocol::kPtm:
     case Protocol::kEtmV4:
     case Protocol::kEte:
+    case Protocol::kMtb:
       return true;
     default:
       return false;

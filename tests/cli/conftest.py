@@ -158,15 +158,17 @@ def executed(made, home):
 
 @pytest.fixture(scope='session')
 def executed_thumb(made, home):
-    """executed_thumb(NAME): the same of a program in T32."""
+    """executed_thumb(NAME, OPTION...): the same of a program in T32."""
     known = {}
 
-    def get(name):
+    def get(name, *options):
+        key = '_'.join((name, *options))
+
         def maker(path):
             waymark = Runner(program('WAYMARK', 'waymark'), path.parent, home)
-            known[name] = executions.execute_thumb(waymark, executions.compile_thumb(path, f'{name}.c'))
-        made(f'executed_thumb_{name}', maker)
-        return known[name]
+            known[key] = executions.execute_thumb(waymark, executions.compile_thumb(path, f'{name}.c'), *options)
+        made(f'executed_thumb_{key}', maker)
+        return known[key]
     return get
 
 

@@ -195,6 +195,36 @@ TEST(SynthWorkload, synchronises_often_and_hardly_ever) {
   EXPECT_GT(longest, 50'000U);
 }
 
+TEST(SynthUnit, an_mtb_is_refused_what_it_does_not_have) {
+  const auto program =
+      Program::random({.seed = 1, .isa = isa::Isa::kT32, .functions = 3, .m_profile = true});
+  ASSERT_TRUE(program) << program.error().detail;
+  const auto refusal = [&](UnitOptions options, const Program& of) {
+    options.protocol = Protocol::kMtb;
+    const auto made = make_unit(options, &of, {}, false);
+    return made ? "" : made.error().detail;
+  };
+  EXPECT_EQ(refusal({}, *program), "");
+  EXPECT_THAT(refusal({.return_stack = true}, *program), HasSubstr("return stack"));
+  EXPECT_THAT(refusal({.cycle_counts = true}, *program), HasSubstr("cycle counts"));
+  EXPECT_THAT(refusal({.branch_broadcast = true}, *program), HasSubstr("every taken branch"));
+  EXPECT_THAT(refusal({.context_ids = true}, *program), HasSubstr("contexts"));
+  EXPECT_THAT(refusal({.event_mean = 1}, *program), HasSubstr("events"));
+  EXPECT_THAT(refusal({.overflow_mean = 1}, *program), HasSubstr("overflow"));
+  EXPECT_THAT(refusal({.core = "Cortex-A9"}, *program), HasSubstr("not an M-profile core"));
+  EXPECT_THAT(refusal({}, small_program()), HasSubstr("T32"));
+  EXPECT_FALSE(Program::random({.isa = isa::Isa::kA32, .m_profile = true}));
+}
+
+TEST(SynthCapture, of_an_mtb_has_no_frames) {
+  auto workload = Workload::random({.seed = 3, .protocols = {Protocol::kMtb}});
+  ASSERT_TRUE(workload);
+  workload->capture.framing = CaptureFraming::kMemoryAligned;
+  const auto maker = workload->make(false);
+  ASSERT_FALSE(maker);
+  EXPECT_THAT(maker.error().detail, HasSubstr("no frames"));
+}
+
 TEST(SynthUnit, vmids_beyond_8_bits_are_refused_where_packets_hold_8) {
   const auto program = Program::random({.seed = 1, .isa = isa::Isa::kA32});
   ASSERT_TRUE(program);

@@ -21,7 +21,7 @@ TEST_P(CoreTruth, decoding_gives_what_happened) {
 
 INSTANTIATE_TEST_SUITE_P(All, CoreTruth,
                          testing::Values(Protocol::kEtmV4, Protocol::kEte, Protocol::kPtm,
-                                         Protocol::kEtmV3),
+                                         Protocol::kEtmV3, Protocol::kMtb),
                          [](const auto& p) { return std::string(protocol_name(p.param)); });
 
 TEST(MixedTruth, decoding_sources_by_chance_gives_what_happened) {
@@ -48,6 +48,7 @@ TEST(SynthWorkload, of_a_protocol_that_is_not_made_is_refused) {
   ASSERT_FALSE(workload);
   EXPECT_EQ(workload.error().code, ErrorCode::kInvalidArgument);
   EXPECT_FALSE(Workload::random({.protocols = std::vector<Protocol>(200, Protocol::kItm)}));
+  EXPECT_FALSE(Workload::random({.protocols = {Protocol::kMtb, Protocol::kMtb}}));
 }
 
 }  // namespace

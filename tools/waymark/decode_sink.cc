@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "waymark/etmv4/text.h"
+#include "waymark/mtb/text.h"
 #include "waymark/outputs/csv.h"
 #include "waymark/outputs/human.h"
 #include "waymark/outputs/json.h"
@@ -32,6 +33,8 @@ class TextSink final : public Sink {
       const Protocol protocol = source.source->protocol();
       if (protocol == Protocol::kEtmV4 || protocol == Protocol::kEte) {
         writer_.name_exceptions(source.id, etmv4::write_exception_name, source.profile);
+      } else if (protocol == Protocol::kMtb) {
+        writer_.name_exceptions(source.id, mtb::write_exception_name, source.profile);
       } else if (protocol == Protocol::kPtm) {
         writer_.name_exceptions(source.id, ptm::write_exception_name, source.profile);
       }

@@ -17,6 +17,8 @@ std::string_view sync_remedy(Protocol protocol) {
     case Protocol::kPtm:
     case Protocol::kEtmV3:
       return "capture more, or make the trace unit synchronise more often (ETMSYNCFR)";
+    case Protocol::kMtb:
+      return "the buffer was never written, or was erased";
     case Protocol::kEtmV4:
     case Protocol::kEtmV4Data:
     case Protocol::kEte:
@@ -33,6 +35,7 @@ std::string_view bad_packet_reason(const inputs::Capture& capture, Protocol prot
                    "speed of the target"
                  : "bytes were lost or changed";
     case Protocol::kStm:
+    case Protocol::kMtb:
       return "bytes were lost or changed";
     case Protocol::kPtm:
     case Protocol::kEtmV3:

@@ -68,6 +68,8 @@ std::string_view protocol_words(Protocol protocol) {
       return "ITM";
     case Protocol::kEtmV4Data:
       return "ETMv4 data";
+    case Protocol::kMtb:
+      return "MTB";
   }
   return "";
 }

@@ -71,7 +71,8 @@ Result<void> read_layouts(const std::string& path,
 }
 
 constexpr auto kInputHelp =
-    "A snapshot folder, its snapshot.ini, a perf.data file, or raw trace; - for standard input";
+    "A snapshot folder, its snapshot.ini, a perf.data file, raw trace, or text in which a debugger "
+    "shows it; - for standard input";
 
 void add_options_of_recordings(CLI::App& command, InputOptions& options) {
   command
@@ -117,11 +118,12 @@ void add_options_of_raw_trace(CLI::App& command, InputOptions& options) {
   const std::string raw = "For raw trace, or to override a snapshot";
   command.add_option("--protocol", options.protocol, "The protocol of the trace")
       ->type_name("NAME")
-      ->check(one_of({"etmv4", "ete", "ptm", "etmv3", "stm", "itm", "etmv4d"}))
+      ->check(one_of({"etmv4", "ete", "ptm", "etmv3", "stm", "itm", "mtb", "etmv4d"}))
       ->group(raw);
   command
       .add_option("--core", options.core,
-                  "The core, such as Cortex-A53, or its architecture; default: ARMv8-A")
+                  "The core, such as Cortex-A53, or its architecture; default: ARMv8-A, and for an "
+                  "MTB ARMv8-M")
       ->type_name("NAME")
       ->group(raw);
   command
@@ -135,6 +137,11 @@ void add_options_of_raw_trace(CLI::App& command, InputOptions& options) {
                   "A trace register, such as TRCCONFIGR=0xC1; may be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false)
+      ->group(raw);
+  command
+      .add_option("--registers", options.register_text,
+                  "MTB: a file in which GDB or OpenOCD printed its registers")
+      ->type_name("FILE")
       ->group(raw);
   command
       .add_option("--elf", options.programs,
@@ -241,6 +248,7 @@ Result<inputs::CaptureOptions> capture_options(const InputOptions& options) {
     result.registers.emplace_back(upper(std::string_view(text).substr(0, equals)),
                                   static_cast<std::uint32_t>(*value));
   }
+  result.register_text = options.register_text;
   if (!options.data_layouts.empty()) {
     WAYMARK_TRY(read_layouts(options.data_layouts, result.layouts));
   }

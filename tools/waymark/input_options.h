@@ -23,6 +23,7 @@ struct InputOptions {
   std::string core;
   std::string framing;
   std::vector<std::string> registers;
+  std::string register_text;
   std::vector<std::string> images;
   std::vector<std::string> programs;
   std::vector<std::string> roots;

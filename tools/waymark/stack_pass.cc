@@ -13,6 +13,7 @@
 #include "waymark/etmv3/text.h"
 #include "waymark/etmv4/text.h"
 #include "waymark/inputs/code_memory.h"
+#include "waymark/mtb/text.h"
 #include "waymark/perf/process_images.h"
 #include "waymark/ptm/text.h"
 
@@ -76,6 +77,8 @@ NameException exception_namer(Protocol protocol) {
       return ptm::write_exception_name;
     case Protocol::kEtmV3:
       return etmv3::write_exception_name;
+    case Protocol::kMtb:
+      return mtb::write_exception_name;
     default:
       return nullptr;
   }

@@ -54,9 +54,15 @@ isa::Isa isa_by_name(std::string_view name) {
   return name == "T32" ? isa::Isa::kT32 : isa::Isa::kA64;
 }
 
+/// An MTB is the only source of its capture, writes no frames, and traces T32 code of the M
+/// profile.
+bool of_mtb(const SynthOptions& options) {
+  return options.protocols == std::vector<std::string>{"mtb"};
+}
+
 Result<synth::Program> make_program(const SynthOptions& options) {
   if (!options.elf.empty()) {
-    Result<synth::Program> program = synth::Program::elf(options.elf);
+    Result<synth::Program> program = synth::Program::elf(options.elf, of_mtb(options));
     if (!program || options.execution_log.empty()) return program;
     const Result<MappedFile> log = MappedFile::open_text(options.execution_log);
     if (!log) return std::unexpected(log.error());
@@ -69,7 +75,8 @@ Result<synth::Program> make_program(const SynthOptions& options) {
   if (!options.graph.empty()) {
     const Result<MappedFile> file = MappedFile::open_text(options.graph);
     if (!file) return std::unexpected(file.error());
-    Result<synth::Program> program = synth::Program::described(file->text());
+    Result<synth::Program> program =
+        synth::Program::described(file->text(), synth::Program::kMaxCode, of_mtb(options));
     if (!program)
       program.error().detail = fmt::format("{}: {}", options.graph, program.error().detail);
     return program;
@@ -77,6 +84,10 @@ Result<synth::Program> make_program(const SynthOptions& options) {
   synth::Program::RandomOptions random = options.program;
   random.seed = options.seed;
   random.isa = isa_by_name(options.isa);
+  if (of_mtb(options)) {
+    random.isa = isa::Isa::kT32;
+    random.m_profile = true;
+  }
   // The programs of a recording are in the memory of processes, not of the kernel.
   constexpr std::uint64_t kUserAddress = 0x400000;
   if (options.perf_data && random.isa == isa::Isa::kA64) random.address = kUserAddress;
@@ -93,7 +104,7 @@ Result<std::vector<std::unique_ptr<synth::TraceUnit>>> make_units(const SynthOpt
       if (row == nullptr)
         return fail(ErrorCode::kInvalidArgument,
                     fmt::format("There is no protocol '{}'; --protocol takes etmv4, ete, ptm, "
-                                "etmv3, stm or itm.",
+                                "etmv3, stm, itm or mtb.",
                                 name));
       synth::UnitOptions unit = options.unit;
       unit.protocol = row->protocol;
@@ -156,6 +167,7 @@ synth::CaptureOptions capture_options(const SynthOptions& options) {
   capture.framing = options.framing == "mem"     ? synth::CaptureFraming::kMemoryAligned
                     : options.framing == "fsync" ? synth::CaptureFraming::kFsync
                                                  : synth::CaptureFraming::kNone;
+  if (of_mtb(options)) capture.framing = synth::CaptureFraming::kNone;
   return capture;
 }
 
@@ -331,7 +343,7 @@ void add_unit_options(CLI::App& command, SynthOptions& options) {
   command
       .add_option("--protocol", options.protocols, "the protocols; each gets its own trace units")
       ->type_name("NAME[,NAME]...")
-      ->check(one_of({"etmv4", "ete", "ptm", "etmv3", "stm", "itm"}))
+      ->check(one_of({"etmv4", "ete", "ptm", "etmv3", "stm", "itm", "mtb"}))
       ->delimiter(',')
       ->group(kGroup);
   command.add_option("--cores", options.cores, "the number of trace units of each protocol")

@@ -200,6 +200,7 @@ Builtin make_builtin(Protocol protocol, const void* config, bool decode, std::ui
       return build(protocol, read(*static_cast<const ocsd_stm_cfg*>(config)), decode, flags, image);
     case Protocol::kItm:
     case Protocol::kEtmV4Data:
+    case Protocol::kMtb:
       break;
   }
   return build(Protocol::kItm, read(*static_cast<const ocsd_itm_cfg*>(config)), decode, flags,

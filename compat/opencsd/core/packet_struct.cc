@@ -39,6 +39,7 @@ const void* PacketStruct::fill(const PacketRef& packet) {
       compat::fill(packet.as<itm::Packet>(), itm_);
       return &itm_;
     case Protocol::kEtmV4Data:
+    case Protocol::kMtb:
       break;
   }
   return nullptr;

@@ -27,6 +27,7 @@ constexpr Group group_of(Protocol protocol) {
     case Protocol::kEtmV4:
     case Protocol::kEte:
     case Protocol::kEtmV4Data:
+    case Protocol::kMtb:
       break;
   }
   return kEtmV4;

@@ -91,7 +91,7 @@ class Builder {
     const inputs::ProtocolRow* row = inputs::protocol_by_type(source.type);
     if (row == nullptr || row->needs_core == source.core.empty()) return false;
     if (old_ && row->protocol == Protocol::kItm) return false;
-    if (row->protocol == Protocol::kEtmV4Data) return false;
+    if (row->protocol == Protocol::kEtmV4Data || row->protocol == Protocol::kMtb) return false;
     isa::Core core;
     if (row->needs_core) {
       const auto named = isa::core_by_name(source.core_type);

@@ -18,6 +18,7 @@ Words words_of(const Diagnostic& record, Protocol protocol, Wording& wording) {
     case Protocol::kItm:
       return itm_words(record);
     case Protocol::kEtmV4Data:
+    case Protocol::kMtb:
       break;
   }
   return {};

@@ -83,6 +83,8 @@ enum class Finding : std::uint8_t {
   kStpTimeEncoding,
   kStpVersion,
   kStpNibbleOrder,
+  kRecordReturn,
+  kRecordsUnused,
   kDataTraceDamaged,
   kDataTraceLayout,
 
@@ -113,6 +115,11 @@ enum class Finding : std::uint8_t {
   kAtomsBeforeTarget,
   kUpdateNotReached,
   kWaypointBeforeUpdate,
+  kRecordNotReached,
+  kRecordNotFollowed,
+  kRecordNotBranch,
+  kRecordTarget,
+  kHaltNotReached,
   kAtomsOfLoads,
 
   // The trace contradicts the registers: they belong to another trace.
@@ -138,7 +145,7 @@ enum class Finding : std::uint8_t {
   kMasterTooHigh,
   kChannelTooHigh,
 };
-inline constexpr std::size_t kFindingCount = 94;
+inline constexpr std::size_t kFindingCount = 101;
 
 enum class Severity : std::uint8_t { kError = 1, kWarning = 2, kInfo = 3 };
 

@@ -74,6 +74,8 @@ struct CaptureOptions {
   std::string core;      ///< "Cortex-A53", "ARMv8-A"; empty: ARMv8-A.
   std::optional<Framing> framing;
   std::vector<std::pair<std::string, std::uint32_t>> registers;  ///< Each must be known.
+  /// A file in which a debugger printed the registers of an MTB; debugger_text.h.
+  std::string register_text{};
   /// Packet layouts of the data stream of an ETMv4, by the names of packets; see
   /// src/inputs/protocols/etmv4data.cc.
   std::vector<std::pair<std::string, std::uint32_t>> layouts;

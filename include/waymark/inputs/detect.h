@@ -20,6 +20,7 @@ enum class InputKind : std::uint8_t {
   kPerfData,        ///< Recorded by perf or simpleperf, a file or a folder.
   kElf,             ///< A program, not trace.
   kTraceScript,     ///< Text that starts with the line `waymark-trace`.
+  kDebuggerText,    ///< Memory as a debugger prints it; see debugger_text.h.
   kAlignedFrames,   ///< CoreSight frames as an ETB or ETR stores them.
   kTpiuFrames,      ///< CoreSight frames with frame syncs between them.
   kDstreamFrames,   ///< The same in the 512-byte records of a DSTREAM.
@@ -27,6 +28,7 @@ enum class InputKind : std::uint8_t {
   kItmStream,       ///< One ITM stream without frames: what a probe reads from the SWO pin.
   kPtmStream,       ///< One PTM stream without frames.
   kStmStream,       ///< One STM stream without frames.
+  kMtbRecords,      ///< The records of an MTB, as a dump of its buffer.
 };
 
 /// The name of a kind for users: "snapshot folder".
@@ -59,6 +61,7 @@ Detection detect(const MappedFile& file);
 /// - a PTM stream in the same way, by its own synchronisation and the I-sync packet after it;
 /// - an STM stream, if it contains 21 F nibbles and a 0 that a version packet follows, and hardly a
 ///   bad packet after them;
+/// - records of an MTB, if nearly every source is a little after the destination before it;
 /// - an ITM stream, if hardly any of its packets is bad and, without a synchronisation, nearly all
 ///   packets come from few ports and sources.
 ///

@@ -38,6 +38,8 @@ struct ProtocolRow {
   std::string_view type;  ///< Device type up to the first dot: "ETM4".
   Protocol protocol = Protocol::kEtmV4;
   bool needs_core = false;  ///< It traces a PE, whose architecture is needed for decoding.
+  std::string_view usual_core = "ARMv8-A";  ///< For raw trace, where none is given.
+  bool framed = true;                       ///< False: its trace is never in CoreSight frames.
   std::span<const RegisterRule> registers{};
   std::span<const std::string_view> other_registers{};  ///< Optional registers.
   std::string_view where_registers{};  ///< Where a user finds their values: "on Linux ...".

@@ -23,10 +23,10 @@ namespace count {
 class Counter;
 }
 
-enum class Protocol : std::uint8_t { kEtmV3, kPtm, kEtmV4, kEte, kStm, kItm, kEtmV4Data };
+enum class Protocol : std::uint8_t { kEtmV3, kPtm, kEtmV4, kEte, kStm, kItm, kEtmV4Data, kMtb };
 
 /// The reference's registered name: "ETMV4I", "ETE", "ETMV3", "PTM", "STM", "ITM"; "ETMV4D" is a
-/// name that it reserves.
+/// name that it reserves.  "MTB" is Waymark's own.
 std::string_view protocol_name(Protocol protocol);
 
 /// A packet as observers see it.  `packet` points to the protocol's Packet (etmv4::Packet for

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -61,6 +62,7 @@ class Program {
     unsigned statements = 8;    ///< The mean number per function, 1 to 1,000.
     std::uint64_t address = 0;  ///< Where the first function is; 0: a usual address for the ISA.
     bool a64_handlers = false;  ///< A32 and T32 code runs under an A64 kernel.
+    bool m_profile = false;     ///< T32 with a vector table, as add_m_profile_handlers() makes it.
   };
   /// kInvalidArgument: an option that is not allowed.
   static Result<Program> random(const RandomOptions& options);
@@ -68,15 +70,17 @@ class Program {
   /// From the text of a control-flow graph; docs/synth.md.  kParse: "line N: …"; kLimit: more than
   /// `max_code` bytes of code, or a branch too far for its instruction.
   static constexpr std::uint64_t kMaxCode = std::uint64_t{256} << 20;
-  static Result<Program> described(std::string_view text, std::uint64_t max_code = kMaxCode);
+  static Result<Program> described(std::string_view text, std::uint64_t max_code = kMaxCode,
+                                   bool m_profile = false);
 
   /// From the executable segments of an ELF file for AArch64 or Arm. A core starts at its entry
   /// point or at one of its functions. kNotFound, kIo: the file; kBadData: it is not a complete ELF
   /// file; kUnsupported: it is for another machine or not executable, or libelf is missing in this
   /// build.
-  static Result<Program> elf(const std::string& path);
+  /// `m_profile`: the file is for Arm, and gets handlers of the M profile.
+  static Result<Program> elf(const std::string& path, bool m_profile = false);
   /// The same for an open file, with its bias. The file is not needed afterwards.
-  static Result<Program> elf(const elf::File& file);
+  static Result<Program> elf(const elf::File& file, bool m_profile = false);
 
   /// The segment with the instruction at `address`, or nullptr.
   [[nodiscard]] const Segment* segment_at(std::uint64_t address) const;
@@ -127,8 +131,15 @@ class Program {
   void add_handler(Place place);
   /// Adds handlers, in free memory, to a program that has none.
   Result<void> add_default_handlers(isa::Isa isa);
+  /// The same in T32 for the M profile, where handlers return like functions, with a vector table.
+  Result<void> add_m_profile_handlers();
+  /// The address of the vector table; nothing: there is none.
+  [[nodiscard]] std::optional<std::uint64_t> vector_table() const { return vector_table_; }
+  /// The number of the vector for handlers()[index]; 0: it has none.
+  static std::uint32_t vector_of_handler(std::size_t index);
 
  private:
+  [[nodiscard]] Result<std::uint64_t> room_for_handlers(std::uint64_t size) const;
   void note_isa(isa::Isa isa) { isas_ |= 1U << static_cast<unsigned>(isa); }
 
   std::vector<Segment> segments_;  // By address.
@@ -138,6 +149,7 @@ class Program {
   std::vector<Place> functions_;
   std::vector<Place> handlers_;
   Log log_;
+  std::optional<std::uint64_t> vector_table_;
   unsigned isas_ = 0;
   bool recorded_ = false;
 };

@@ -1,0 +1,55 @@
+// The text of a session with a debugger: any bytes.  Invariants: no more memory is shown than the
+// text has digits for, no block is in another one that comes later, the registers of an MTB are
+// those of a block, and the oldest record of a dump is in it.
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "waymark/inputs/debugger_text.h"
+#include "waymark/mtb/buffer.h"
+#include "waymark/mtb/packet.h"
+
+namespace {
+
+using namespace waymark;
+using namespace waymark::inputs;
+
+void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "%s\n", what);
+  std::abort();
+}
+
+void check(const DebuggerText& text, std::size_t size) {
+  std::size_t all = 0;
+  for (const MemoryBlock& block : text.blocks) {
+    require(!block.bytes.empty(), "a block without bytes");
+    all += block.bytes.size();
+    for (const MemoryBlock* later = &block + 1; later != text.blocks.data() + text.blocks.size();
+         ++later)
+      require(!later->contains(block.address, block.bytes.size()), "a block that was replaced");
+  }
+  require(2 * all <= size, "more bytes than digits");
+  const auto registers = find_mtb_registers(text);
+  if (!registers || !*registers) return;
+  bool found = false;
+  for (const MemoryBlock& block : text.blocks)
+    found =
+        found || (block.address == (*registers)->address &&
+                  block.word(0) == (*registers)->position && block.word(1) == (*registers)->master);
+  require(found, "registers that are in no block");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const Bytes bytes(data, size);
+  (void)is_debugger_text(bytes);
+  const auto text = read_debugger_text({reinterpret_cast<const char*>(data), size});
+  if (text) check(*text, size);
+  if (!text) require(!text.error().detail.empty(), "an error without a sentence");
+  const auto oldest = mtb::find_oldest(bytes);
+  require(!oldest || (*oldest % mtb::kRecordBytes == 0 && *oldest != 0 && *oldest < size),
+          "an oldest record that is not in the dump");
+  return 0;
+}
