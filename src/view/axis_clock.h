@@ -14,7 +14,7 @@
 
 namespace waymark::view {
 
-/// A source is at `t` when it has executed `n` instructions.  Of a source that executes none, `n`
+/// A source is at `t` when it has executed `n` instructions.  For a source that executes none, `n`
 /// counts its elements.
 struct AxisPoint {
   std::uint64_t n = 0;

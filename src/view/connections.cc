@@ -155,8 +155,7 @@ void Connections::take_request(std::uint64_t id, Connection& connection) {
   const auto end = connection.in.find(kEnd);
   if (end == std::string::npos || end > kLongestHead) {
     if (connection.in.size() > kLongestHead) {
-      refuse(connection, 431,
-             fmt::format("The request is longer than {} bytes.", kLongestHead));
+      refuse(connection, 431, fmt::format("The request is longer than {} bytes.", kLongestHead));
     }
     return;
   }

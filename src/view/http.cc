@@ -65,7 +65,9 @@ constexpr bool is_token(char c) {
 }
 constexpr bool is_printable(char c) { return c > ' ' && c <= '~'; }
 /// Headers may have any bytes but controls.
-constexpr bool is_text(char c) { return c == '\t' || (static_cast<unsigned char>(c) >= ' ' && c != 0x7F); }
+constexpr bool is_text(char c) {
+  return c == '\t' || (static_cast<unsigned char>(c) >= ' ' && c != 0x7F);
+}
 
 bool same_word(std::string_view a, std::string_view lower_case) {
   return std::ranges::equal(a, lower_case, [](char x, char y) {

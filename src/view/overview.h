@@ -64,7 +64,7 @@ struct OverviewTrack {
   double last = 0;
   std::uint32_t depth = 0;
   std::vector<OverviewBucket> buckets{};  ///< Ascending; empty ones are left out.
-  /// Of messages and events: at most kMostMarks, of which each may stand for several.
+  /// Of messages and events: at most kMostMarks, each of which may stand for several.
   std::vector<Mark> marks{};
 
   static constexpr std::size_t kMostMarks = 4096;
@@ -76,7 +76,7 @@ struct OverviewTrack {
 /// A value.  Bounded: when there are too many buckets, all become twice as wide.
 class Overview {
  public:
-  static constexpr std::uint64_t kMostNumbers = 4096;                ///< Of a track.
+  static constexpr std::uint64_t kMostNumbers = 4096;  ///< A track has at most so many.
   static constexpr std::size_t kMostBuckets = std::size_t{1} << 16;  ///< Of all tracks.
 
   [[nodiscard]] double width() const { return width_; }

@@ -89,7 +89,7 @@ class PartDecoder {
   std::array<bool, 256> executes_{};
   std::array<std::uint64_t, 256> others_{};  ///< Elements of sources that do not execute.
   std::vector<Element> batch_;
-  inputs::TraceBlock rest_{};  ///< Of a block of the capture.
+  inputs::TraceBlock rest_{};  ///< The rest of a block of the capture.
   /// By source: what is not given, because it comes before the keyframe.
   std::array<std::optional<ResumePoint>, 256> skipped_{};
   bool skips_ = false;

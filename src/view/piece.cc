@@ -110,7 +110,7 @@ std::optional<GapReason> reason_of(const Element& element) {
   }
 }
 
-/// Of several reasons without an instruction in between, the first counts; but a filter explains
+/// Among several reasons without an instruction in between, the first counts; but a filter explains
 /// nothing that something else does, and an overflow is what comes first where trace is lost.
 void Recorder::note_reason(const Element& element) {
   const auto reason = reason_of(element);

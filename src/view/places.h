@@ -11,7 +11,7 @@ namespace waymark::view {
 
 /// The most instructions before, and after, a place.
 inline constexpr std::uint32_t kMostAround = 512;
-/// Of a stack, the innermost frames are given.
+/// The innermost frames of a stack are given.
 inline constexpr std::size_t kMostFrames = 1000;
 
 /// kNotFound: the source has not executed this instruction.

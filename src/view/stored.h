@@ -50,7 +50,7 @@ struct Stored {
 struct StoredShape {
   std::size_t sources = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t alignment = 1;  ///< Of the places in the capture where reading can begin.
+  std::uint64_t alignment = 1;  ///< Reading can begin at multiples of it.
 };
 
 /// Reads them back, whatever they contain.  Functions get numbers of `functions`.  kBadData: they

@@ -206,8 +206,8 @@ TEST_F(ViewServer, answers_only_get) {
   }
   EXPECT_EQ(status(ask("SPIN" + get("", "Connection: close\r\n").substr(3))), 405);
   // A body is never taken for another request.
-  for (const char* header : {"Content-Length: 200\r\n", "content-length: 0\r\n",
-                             "Transfer-Encoding: chunked\r\n"}) {
+  for (const char* header :
+       {"Content-Length: 200\r\n", "content-length: 0\r\n", "Transfer-Encoding: chunked\r\n"}) {
     Client client(server_->port());
     client.send(get("api/1/capture", header) + get("api/1/capture"));
     EXPECT_EQ(status(client.receive()), 400) << header;

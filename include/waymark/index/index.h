@@ -140,8 +140,8 @@ struct ViewRecord {
   std::vector<std::uint8_t> record{};
 };
 struct ViewRecords {
-  std::uint64_t version = 0;          ///< Of the form of the records.
-  std::string fingerprint{};          ///< Of what the records depend on besides the capture.
+  std::uint64_t version = 0;          ///< The form of the records has it.
+  std::string fingerprint{};          ///< What the records depend on besides the capture.
   std::vector<ViewRecord> records{};  ///< By kind, then by number.
 
   /// More bytes are not read.

@@ -141,7 +141,7 @@ class Engine {
   struct Thread;
   struct Frame;
   struct Known;
-  // Of a State.
+  // For State.
   struct SavedFrame;
   struct SavedThread;
   struct SavedSource;

@@ -14,7 +14,7 @@ namespace waymark::view {
 
 /// What the axis counts.
 enum class AxisUnit : std::uint8_t {
-  kTicks,         ///< Of the timestamp generator.
+  kTicks,         ///< Ticks of the timestamp generator.
   kNanoseconds,   ///< Where the input says how long a tick is.
   kCycles,        ///< Cycles that the only source counted.
   kInstructions,  ///< Instructions of each source, each from 0.
@@ -42,7 +42,7 @@ struct Track {
   std::string group{};  ///< The core, or the device.
   double first = 0;
   double last = 0;
-  std::uint32_t depth = 0;  ///< Of the deepest stack.
+  std::uint32_t depth = 0;  ///< The deepest stack has it.
 };
 
 /// The number of a function: the same as long as the session lives.
@@ -208,9 +208,9 @@ struct Place {
 struct PlaceAnswer {
   Place place{};
   std::vector<StackEntry> stack{};  ///< The innermost first.
-  TraceIndex trace_index = 0;       ///< Of the element that has it.
+  TraceIndex trace_index = 0;       ///< The index of the element that has it.
   std::string context{};            ///< Exception level, security state, context ID and VMID.
-  bool moved = true;                ///< Of a step.
+  bool moved = true;                ///< For steps only.
   std::string reason{};             ///< Why it did not move, as a sentence.
   std::vector<FunctionName> functions{};
 };
@@ -287,7 +287,7 @@ struct Functions {
 struct CallRow {
   FunctionNumber function = 0;
   std::uint64_t calls = 0;
-  std::uint64_t instructions = 0;  ///< Of these calls, with what they called.
+  std::uint64_t instructions = 0;  ///< These calls executed them, with what they called.
 };
 
 struct Neighbours {

@@ -24,7 +24,7 @@ struct IndexPlaces {
   bool may_replace = false;
   /// Opens the capture with SourceOptions::decode false.  Needed to make an index.
   std::function<Result<inputs::Capture>()> open_packets{};
-  /// Of what the overview depends on besides the capture: the programs that name functions, for
+  /// What the overview depends on besides the capture: the programs that name functions, for
   /// instance.  An overview with another one is not used.
   std::string fingerprint{};
   /// Captures of fewer bytes get no index; they are read at once.
