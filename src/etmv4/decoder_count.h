@@ -20,6 +20,8 @@ namespace waymark::etmv4 {
 ///   void flush();                     drains the decoder, observes elements, reports the rest
 ///   bool takes(const Packet&);        counts a packet; false: it is not for the decoder
 ///   void took(std::size_t atoms);     the same for packets of atoms
+///   void strayed();                   atoms could not be followed here
+///   bool detours();                   counting must stop after this packet; protocol::Detour
 template <class Host, bool kCycles, bool kReturns>
 class CountingWalk final
     : private AtomCounter,
@@ -185,14 +187,16 @@ class CountingWalk final
         last_.index = packet.index;
         if (time_.waits) count_time();
         if (!follow(bits, count)) slow_atoms(packet.index, bits, count);
-        return !decoder_.failed();
+        return goes_on();
       }
     }
+    // Atoms of this form may come where nothing can be followed.
+    if (packet.atom_count != 0 && is_atoms(packet.type)) host_.strayed();
     leave();
     packet.index = index_of(packet);
     if (host_.takes(packet)) decoder_.accept(packet);
     host_.flush();
-    return !decoder_.failed();
+    return goes_on();
   }
 
   // A row whose first `used` atoms are counted.
@@ -207,8 +211,9 @@ class CountingWalk final
       if (at_ == 0) enter([&] { return parser_.index_of(&header); });
       if (at_ == 0 || !follow(bits, count)) slow_atoms(parser_.index_of(&header), bits, count);
     }
-    return !decoder_.failed();
+    return goes_on();
   }
+  [[nodiscard]] bool goes_on() const { return !decoder_.failed() && !host_.detours(); }
 
   // Called before atoms.  Becomes live if they can go straight and a context is known.
   template <class IndexOf>
@@ -447,6 +452,7 @@ class CountingWalk final
 
   void slow_atoms(TraceIndex index, std::uint64_t atoms, std::uint32_t count) {
     if (count == 0) return;
+    host_.strayed();
     leave();
     Packet packet;
     packet.index = index;

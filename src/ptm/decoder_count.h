@@ -87,7 +87,8 @@ class CountingWalk
     packet.atom_count = static_cast<std::uint8_t>(left);
     decoder_.accept(packet);
     host_.flush();
-    return !decoder_.failed();
+    host_.strayed();
+    return !decoder_.failed() && !host_.detours();
   }
 
   // Called before the next waypoint is executed.  True: live.

@@ -3,8 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "code_view.h"
+#include "find.h"
+#include "health.h"
 #include "places.h"
 #include "steps.h"
 #include "trace_session.h"
@@ -14,10 +20,6 @@ namespace {
 
 /// How far back a thread's last instruction is looked for, in keyframes.
 constexpr unsigned kMostBack = 64;
-
-std::unexpected<Error> not_yet() {
-  return fail(ErrorCode::kUnsupported, "This question cannot be answered yet.");
-}
 
 /// Which thread each source executes, and from which instruction on.
 class SwitchWatch final : public stacks::Sink {
@@ -264,7 +266,30 @@ Result<Measure> TraceSession::measure(const Window& window, const Stop& stop) {
   return measure;
 }
 
-Result<Hits> TraceSession::find(const Query& /*query*/, const Stop& /*stop*/) { return not_yet(); }
-Result<std::vector<HealthFinding>> TraceSession::health(const Stop& /*stop*/) { return not_yet(); }
+Result<Hits> TraceSession::find(const Query& query, const Stop& stop) {
+  return ask<Hits>(stop,
+                   [&](RealReplay& replay) { return find_hits(replay, query, knowledge_, stop); });
+}
+
+Result<std::vector<std::string>> TraceSession::doubts(const Stop& stop) {
+  const std::scoped_lock lock(doubts_mutex_);
+  if (!doubts_) {
+    if (!options_.doubts) return std::vector<std::string>();
+    auto found = options_.doubts(stop);
+    if (!found) return std::unexpected(std::move(found).error());
+    doubts_ = *std::move(found);
+  }
+  return *doubts_;
+}
+
+Result<std::vector<HealthFinding>> TraceSession::health(const Stop& stop) {
+  const auto doubts = this->doubts(stop);
+  if (!doubts) return std::unexpected(doubts.error());
+  std::vector<HealthFinding> findings;
+  for (const std::string& doubt : *doubts) findings.push_back(finding_of(doubt));
+  const std::vector<Track> tracks = this->tracks();
+  std::ranges::move(places_of_loss(known()->overview, tracks), std::back_inserter(findings));
+  return findings;
+}
 
 }  // namespace waymark::view

@@ -5,6 +5,8 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -73,6 +75,7 @@ class TraceSession final : public Session {
   Result<Answer> ask(const Stop& stop,
                      const std::function<Result<Answer>(RealReplay& replay)>& question);
   Result<WindowCalls> calls(const Window& window, const Stop& stop);
+  Result<std::vector<std::string>> doubts(const Stop& stop);
   /// The last instruction of a thread at a place.
   Result<Instant> instant_at(RealReplay& replay, TrackNumber track, double at, const Stop& stop);
 
@@ -90,6 +93,8 @@ class TraceSession final : public Session {
   std::unique_ptr<outputs::InstructionPool> instructions_;
   Knowledge knowledge_{};
   std::unique_ptr<Builder> builder_;
+  std::mutex doubts_mutex_;
+  std::optional<std::vector<std::string>> doubts_;  ///< Nothing: not asked yet.
   mutable std::mutex mutex_;
   std::shared_ptr<const Known> known_;
   std::uint64_t tree_bytes_ = 0;  ///< How much of the trace the tree of `known_` has.

@@ -9,6 +9,7 @@
 
 #include "branch_lists.h"
 #include "commands.h"
+#include "doubts.h"
 #include "exit_code.h"
 #include "format.h"
 #include "hints.h"
@@ -32,32 +33,6 @@ struct InfoOptions {
   std::string output;
   bool all_ids = false;
 };
-
-/// A capture and what was counted in it.
-struct Contents {
-  const inputs::Capture& capture;
-  std::map<TraceId, SourceStatistics> counts{};
-  const ProcessBytes* processes = nullptr;      ///< nullptr: not a recording, or it was not read.
-  const ImageMismatches* mismatches = nullptr;  ///< nullptr: the trace was not read.
-  std::string index{};  ///< Where the counts come from; empty: the trace was read.
-  std::vector<inputs::SourceFacts> facts{};  ///< In the order of the capture's sources.
-  inputs::NotableSources notable{};
-
-  [[nodiscard]] const SourceStatistics& of(const inputs::CaptureSource& source) const {
-    return counts.at(source.id);
-  }
-};
-
-SourceStatistics statistics_of(const index::Stream& stream) {
-  SourceStatistics counts;
-  counts.total_bytes = stream.tally.bytes;
-  counts.unsynced_bytes = stream.tally.unsynced_bytes;
-  counts.packets = stream.tally.packets;
-  counts.sync_points = stream.tally.sync_points;
-  counts.bad_headers = static_cast<std::uint32_t>(stream.tally.bad_headers);
-  counts.bad_sequences = static_cast<std::uint32_t>(stream.tally.bad_sequences);
-  return counts;
-}
 
 std::string_view framing_words(inputs::Framing framing) {
   switch (framing) {
@@ -100,62 +75,6 @@ std::string_view protocol_words(Protocol protocol) {
 std::string protocol_text(const inputs::CaptureSource& source) {
   const std::string_view words = protocol_words(source.source->protocol());
   return source.version.empty() ? std::string(words) : fmt::format("{} {}", words, source.version);
-}
-
-/// A finding as a whole sentence.
-std::string finding_text(const Contents& contents, const inputs::Finding& finding) {
-  const inputs::Capture& capture = contents.capture;
-  const inputs::CaptureSource& source = capture.sources()[finding.source];
-  const auto name = fmt::format("Trace ID 0x{:02x}", source.id);
-  const Protocol protocol = source.source->protocol();
-  const std::string bytes = counted(finding.bytes, "byte");
-  switch (finding.doubt) {
-    case inputs::Doubt::kNoBytes:
-      return fmt::format("{} has no bytes in the trace: the source was idle or off.", name);
-    case inputs::Doubt::kNoSyncPoint:
-      return fmt::format(
-          "{} has {} but no synchronisation point, so none of it can be decoded: {}.", name, bytes,
-          sync_remedy(protocol));
-    case inputs::Doubt::kLateSyncPoint:
-      return fmt::format("{}: {} of {} are before the first synchronisation point.", name,
-                         finding.count, bytes);
-    case inputs::Doubt::kBadPackets:
-      return fmt::format("{}: {}: {}.", name, counted(finding.count, "bad packet"),
-                         bad_packet_reason(capture, protocol));
-    case inputs::Doubt::kManyIds:
-      return fmt::format(
-          "{} more trace IDs have {} in total and no synchronisation point. So many IDs mean that "
-          "part of the trace is damaged, or that --framing {} is wrong.",
-          finding.count, bytes, inputs::framing_name(capture.framing()));
-    case inputs::Doubt::kNoImage:
-      return "There is no program image: packets can be listed, but no instructions decoded. Add "
-             "--elf FILE, or --image ADDRESS=FILE.";
-  }
-  return "";
-}
-
-/// What the counts and the notes show to be wrong with the capture, as whole sentences.
-std::vector<std::string> find_doubts(const Contents& contents) {
-  const inputs::Capture& capture = contents.capture;
-  std::vector<std::string> doubts;
-  for (const inputs::Note& note : capture.notes()) {
-    if (note.severity != Severity::kInfo) doubts.push_back(note.text);
-  }
-  const inputs::CaptureFacts facts{
-      .recording = capture.recording() != nullptr,
-      .needs_image = std::ranges::any_of(capture.sources(), &inputs::CaptureSource::needs_image),
-      .has_image = !capture.image().regions().empty()};
-  std::string no_image;
-  for (const inputs::Finding& finding : inputs::diagnose(contents.facts, contents.notable, facts)) {
-    std::string text = finding_text(contents, finding);
-    (finding.doubt == inputs::Doubt::kNoImage ? no_image : doubts.emplace_back()) = std::move(text);
-  }
-  if (contents.mismatches != nullptr)
-    std::ranges::move(contents.mismatches->doubts(), std::back_inserter(doubts));
-  if (capture.recording() != nullptr)
-    std::ranges::move(program_doubts(capture, contents.processes), std::back_inserter(doubts));
-  if (!no_image.empty()) doubts.push_back(std::move(no_image));
-  return doubts;
 }
 
 std::string_view trace_name(const inputs::Capture& capture) {
@@ -352,9 +271,7 @@ int run(const InfoOptions& options) {
     mismatches.emplace(*capture);
     contents.mismatches = &*mismatches;
   }
-  for (const inputs::CaptureSource& source : capture->sources())
-    contents.facts.push_back({source.id, source.starts_in_sync, contents.of(source)});
-  contents.notable = inputs::notable_sources(contents.facts, options.all_ids);
+  contents.judge(options.all_ids);
   if (options.format == Format::kJson) {
     write_json(output->text(), options.input.path, contents);
   } else {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "complain.h"
+#include "doubts.h"
 #include "exit_code.h"
 #include "interrupt.h"
 #include "stack_pass.h"
@@ -57,6 +58,7 @@ std::expected<std::unique_ptr<view::Session>, int> open_session(const ViewerInpu
       },
       .set_sources = set_sources,
       .thread_name = thread_name,
+      .doubts = [input](const view::Stop& stop) { return doubts_of(input, stop); },
       .name = last_part(path),
       .path = path,
       .source_places = options.sources,

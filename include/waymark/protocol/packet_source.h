@@ -10,6 +10,7 @@
 
 #include "waymark/count/counter.h"
 #include "waymark/image/image.h"
+#include "waymark/protocol/detour.h"
 #include "waymark/protocol/requirements.h"
 #include "waymark/protocol/source.h"
 
@@ -136,6 +137,9 @@ class PacketSource final : public Source {
   bool parse_until_busy();
   void report_diagnostics();
 
+  /// False: the block is used up, or decoding failed.
+  bool take_detour(count::Counter& counter);
+
   // -- Without a decoder. --
   std::size_t next_packets();
   static bool passes(const Packet& packet);
@@ -168,6 +172,7 @@ class PacketSource final : public Source {
   Watcher watcher_;
   PartMarks* marks_ = nullptr;
   Ending ending_;
+  Detour detour_;         ///< Of count().
   bool used_up_ = false;  ///< next() has nothing to give before the next block or the end.
 };
 

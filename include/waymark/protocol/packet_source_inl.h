@@ -158,6 +158,8 @@ struct PacketSource<P>::CountingHost {
   }
   bool takes(const Packet& packet) { return source.count(packet); }
   void took(std::size_t packets) { source.statistics_.packets += packets; }
+  void strayed() { source.detour_.strayed(source.statistics_.packets); }
+  [[nodiscard]] bool detours() const { return source.detour_.due(); }
 
  private:
   void observe(std::size_t count) {
@@ -211,11 +213,28 @@ void PacketSource<P>::count(count::Counter& counter) {
       counter.set_timestamps_repeat_cycles(protocol() == waymark::Protocol::kEtmV4 ||
                                            protocol() == waymark::Protocol::kEte);
       host.flush();
-      if (!failed()) P::count(parser_, *decoder_, counter, host);
+      while (!failed()) {
+        P::count(parser_, *decoder_, counter, host);
+        if (!detour_.due() || !take_detour(counter)) break;
+      }
     }
   }
   // The end of the trace or, without another way, the whole trace.
   Source::count(counter);
+}
+
+template <class P>
+bool PacketSource<P>::take_detour(count::Counter& counter) {
+  const std::span<Element> batch = counter.batch();
+  std::size_t left = detour_.begin();
+  while (left != 0) {
+    const std::size_t got = next(batch.first(std::min(left, batch.size())));
+    if (got == 0) return false;
+    counter.observe(std::span<const Element>(batch.first(got)));
+    left -= got;
+  }
+  detour_.end(statistics_.packets);
+  return true;
 }
 
 template <class P>

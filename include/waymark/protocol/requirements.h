@@ -140,7 +140,7 @@ concept HasLoop = requires(typename P::Parser& parser, AnyVisitor<typename P::Pa
   { parser.parse(visitor) } -> std::same_as<bool>;
 };
 
-/// Takes everything up to the end of the block.
+/// Takes everything up to the end of the block, unless the host wants a detour.
 template <class P>
 concept Counts = HasLoop<P> && requires(typename P::Parser& parser, typename P::Decoder& decoder,
                                         const typename P::Decoder& asked, count::Counter& counter,

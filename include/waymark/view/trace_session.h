@@ -26,6 +26,9 @@ struct SessionOptions {
   /// The name of a thread, as Options::owner gives it.  May be empty.
   std::function<std::string(const inputs::Capture& capture, TraceId source, std::uint64_t thread)>
       thread_name{};
+  /// What looks wrong with the capture as a whole, as sentences.  Asked once, by the first question
+  /// about health, unless `stop` ended it.  May be empty.
+  std::function<Result<std::vector<std::string>>(const Stop& stop)> doubts{};
   std::string name{};
   std::string path{};
   /// A window of more bytes of trace has a summary.

@@ -1,0 +1,46 @@
+// What looks wrong with a capture, as sentences.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "image_mismatches.h"
+#include "info_recording.h"
+#include "input_options.h"
+#include "waymark/base/result.h"
+#include "waymark/index/index.h"
+#include "waymark/inputs/capture.h"
+#include "waymark/inputs/diagnosis.h"
+
+namespace waymark::cli {
+
+/// A capture and what was counted in it.
+struct Contents {
+  const inputs::Capture& capture;
+  std::map<TraceId, SourceStatistics> counts{};
+  const ProcessBytes* processes = nullptr;      ///< nullptr: not a recording, or it was not read.
+  const ImageMismatches* mismatches = nullptr;  ///< nullptr: the trace was not read.
+  std::string index{};  ///< Where the counts come from; empty: the trace was read.
+  std::vector<inputs::SourceFacts> facts{};  ///< In the order of the capture's sources.
+  inputs::NotableSources notable{};
+
+  /// Fills `facts` and `notable` from `counts`.
+  void judge(bool all_ids);
+
+  [[nodiscard]] const SourceStatistics& of(const inputs::CaptureSource& source) const {
+    return counts.at(source.id);
+  }
+};
+
+SourceStatistics statistics_of(const index::Stream& stream);
+
+/// What the counts and the notes show to be wrong with the capture, as whole sentences.
+std::vector<std::string> find_doubts(const Contents& contents);
+
+/// Opens a capture, reads it to its end and judges it.  Prints nothing.  kLimit: `stop` said so.
+Result<std::vector<std::string>> doubts_of(const InputOptions& options,
+                                           const std::function<bool()>& stop);
+
+}  // namespace waymark::cli
