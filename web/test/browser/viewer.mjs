@@ -9,9 +9,9 @@ export const waymark = (program, ...args) => execFileSync(program, args, options
 const objects = (text) => text.split('\n').filter(Boolean).map((line) => JSON.parse(line));
 
 /** What `waymark decode` says of each source: the instructions in their order, and other elements by kind. */
-export function decoded(program, capture) {
+export function decoded(program, capture, ...args) {
   const sources = new Map();
-  for (const element of objects(waymark(program, 'decode', '--functions', '--format', 'json', capture))) {
+  for (const element of objects(waymark(program, 'decode', '--format', 'json', capture, ...args))) {
     if (element.id === undefined) continue;
     if (!sources.has(element.id)) sources.set(element.id, { addresses: [], functions: [], kinds: {} });
     const source = sources.get(element.id);
