@@ -50,6 +50,7 @@ export async function startViewer(program, capture, ...args) {
   });
   return {
     address,
+    pid: child.pid,
     stop: async () => {
       child.kill('SIGINT');
       return ended;
