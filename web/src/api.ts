@@ -53,6 +53,9 @@ export interface Track {
   depth: number;
 }
 
+/** Whether the points of a counter are amounts, which are drawn per unit of the axis. */
+export const isAmount = (track: Track): boolean => track.name === 'instructions';
+
 /** Number, name, program, kind. */
 export type FunctionRow = [number, string, string, string];
 

@@ -277,7 +277,7 @@ export class CodePane {
       this.note,
       this.code.exact ? '' : 'Counts are those of a part of this window: it is too large to count all.',
     ].filter(Boolean);
-    const words = `Counts of ${app.scopeWords}: ${count(this.code.executions)} executions of this function.`;
+    const words = `Counts of ${app.scopeWords}: ${count(this.code.executions)} ${this.code.executions === 1 ? 'execution' : 'executions'} of this function.`;
     this.body.replaceChildren(
       h('p', { class: 'code-note', text: [words, ...notes].join(' ') }),
       this.list.element,

@@ -7,10 +7,12 @@ import type {
   ExecutedList,
   Picture,
   Place,
+  Point,
   Question,
   Timeline,
 } from './api';
-import { clipped, spansFromRows, timelineFromJson } from './binary';
+import { isAmount } from './api';
+import { clipped, joined, spansFromRows, timelineFromJson } from './binary';
 import { AskOptions, Failure, Params, Reply, Source, TimelineQuestion } from './source';
 
 /** The content of the element "waymark-data": answers by the text of their request. */
@@ -81,9 +83,11 @@ export class EmbeddedSource implements Source {
     const pieces = this.pieces(from, to);
     if (!pieces.length) throw new Failure('missing', 'This report holds no timeline.');
     const pictures = new Map<number, Picture>();
+    const { tracks } = (this.held.get('tracks')?.[0]?.answer ?? { tracks: [] }) as Answers['tracks'];
+    const amountTracks = new Set(tracks.filter(isAmount).map((track) => track.number));
     for (const piece of pieces) {
       for (const picture of piece.held.answer.tracks) {
-        addPart(pictures, picture, piece.from, piece.to);
+        addPart(pictures, picture, piece.from, piece.to, amountTracks.has(picture.track));
       }
     }
     const value: Timeline = {
@@ -256,7 +260,14 @@ function missingText(name: Question): string {
   return `This report does not hold ${what}. Open the capture with “waymark view” to see it.`;
 }
 
-function addPart(pictures: Map<number, Picture>, part: Picture, from: number, to: number): void {
+/** `amounts`: the points are amounts, of which a part of a bucket has a part. */
+function addPart(
+  pictures: Map<number, Picture>,
+  part: Picture,
+  from: number,
+  to: number,
+  amounts: boolean,
+): void {
   const into = pictures.get(part.track) ?? { track: part.track };
   pictures.set(part.track, into);
   const overlaps = (row: readonly unknown[]): boolean =>
@@ -272,11 +283,19 @@ function addPart(pictures: Map<number, Picture>, part: Picture, from: number, to
     });
   if (part.spans) {
     const rows = clipped(part.spans, from, to);
-    into.spans = spansFromRows(into.spans ? [...clipped(into.spans, -Infinity, Infinity), ...rows] : rows);
+    into.spans = spansFromRows(into.spans ? joined([clipped(into.spans, -Infinity, Infinity), rows]) : rows);
   }
   if (part.gaps) into.gaps = [...(into.gaps ?? []), ...cut(part.gaps)];
   if (part.buckets) into.buckets = [...(into.buckets ?? []), ...cut(part.buckets)];
-  if (part.points) into.points = [...(into.points ?? []), ...cut(part.points)];
+  if (part.points) {
+    const whole = part.points.filter(overlaps);
+    const parts = cut(part.points).map((point, i): Point => {
+      const [start, end] = whole[i] ?? point;
+      const share = amounts && end > start ? (point[1] - point[0]) / (end - start) : 1;
+      return [point[0], point[1], point[2] * share];
+    });
+    into.points = [...(into.points ?? []), ...parts];
+  }
   if (part.instants) into.instants = [...(into.instants ?? []), ...part.instants.filter(within)];
   if (part.marks) into.marks = [...(into.marks ?? []), ...part.marks.filter(within)];
 }

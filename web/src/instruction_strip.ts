@@ -92,7 +92,8 @@ export class InstructionStrip {
     this.askers.set(track.number, asker);
     this.asking++;
     try {
-      const t = (window.from + window.to) / 2;
+      // Before its first instruction, a track has none.
+      const t = Math.min(Math.max((window.from + window.to) / 2, track.first), track.last);
       const { value: place } = await asker.ask('at', { track: track.number, t });
       const { value } = await asker.ask('instructions', {
         source: place.source,

@@ -1,5 +1,5 @@
 // Draws what one track shows in one tile, without text: text is drawn over it, unscaled.
-import { Bucket, flags, Gap, GapReason, Picture, Point, Spans, Track } from './api';
+import { Bucket, flags, Gap, GapReason, isAmount, Picture, Point, Spans, Track } from './api';
 import { Colours, faded, functionColour, Theme } from './colours';
 import { rowHeight, stripHeight, TrackBox } from './layout';
 import type { FunctionNames } from './names';
@@ -239,9 +239,6 @@ function paintBuckets(
   }
   context.stroke();
 }
-
-/** Whether the points of a counter are amounts, which are drawn per unit of the axis. */
-export const isAmount = (track: Track): boolean => track.name === 'instructions';
 
 /** How high a point of a counter is. */
 export const levelOf = (track: Track, [start, end, value]: Point): number =>

@@ -1,5 +1,5 @@
 // The timeline: ruler, overview of the whole capture, and tracks.
-import { Executed, flags, GapReason, Mark, Picture, Track } from './api';
+import { Executed, flags, GapReason, isAmount, Mark, Picture, Track } from './api';
 import type { App } from './app';
 import {
   count,
@@ -25,7 +25,6 @@ import {
   framesTop,
   gapWords,
   iconOf,
-  isAmount,
   levelOf,
   paintIcon,
   paintPicture,
@@ -682,7 +681,7 @@ export class Timeline {
     const shown = hits.map((hit) => this.xOf(hit.t)).filter((x) => x >= 0 && x <= this.pixels);
     context.fillStyle = colours.hit;
     // Many lines would hide what is below them.
-    context.globalAlpha = shown.length > 30 ? 0.3 : 0.9;
+    context.globalAlpha = shown.length > 30 ? 0.12 : 0.9;
     for (const x of shown) context.fillRect(x - 0.5, 0, 1, height);
     context.globalAlpha = 1;
     [colours.markerA, colours.markerB].forEach((colour, i) => {

@@ -1,8 +1,12 @@
 // Starts Chromium, and pages in it.
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import puppeteer from 'puppeteer-core';
+
+/** The packages of tests/readers. */
+export const packages = createRequire(join(process.env.WAYMARK_READERS, 'package.json'));
+const puppeteer = packages('puppeteer-core');
 
 export async function startBrowser(executablePath) {
   const profile = await mkdtemp(join(tmpdir(), 'waymark-browser-'));
@@ -54,7 +58,7 @@ export const model = (page) => page.evaluate(() => window.waymark.model());
 /** Waits until a condition in the page is true; the message says what was waited for. */
 export async function until(page, what, condition, ...args) {
   try {
-    await page.waitForFunction(condition, { timeout: 8000, polling: 50 }, ...args);
+    await page.waitForFunction(condition, { timeout: 60000, polling: 50 }, ...args);
   } catch (error) {
     throw new Error(`Waited without success until ${what}.`, { cause: error });
   }

@@ -2,8 +2,7 @@
 import test, { after, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { model, openPage, settled, startBrowser, until } from './browser.mjs';
+import { model, openPage, packages, settled, startBrowser, until } from './browser.mjs';
 import { screenshots } from './screenshots.mjs';
 import { makeReport } from '../mock/report.mjs';
 import { serve } from '../mock/server.mjs';
@@ -450,7 +449,7 @@ test('a_wrong_token_is_explained', async () => {
 });
 
 test('no_serious_violation_of_accessibility', async () => {
-  const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  const axe = await readFile(packages.resolve('axe-core/axe.min.js'), 'utf8');
   const views = [
     ['', {}], ['#w=100000,160000&p=flame&s=110000,120000&m=115000,118000', { place: true }], ['#p=find&find=function:checksum', {}],
     ['#p=health&code=executed', { place: true }], ['', { help: true }], ['#f=checksum', {}],
