@@ -31,7 +31,7 @@ class Buffer {
   void write(Bytes record) {
     std::copy(record.begin(), record.end(), bytes_.begin() + pointer_ % bytes_.size());
     const auto size = static_cast<std::uint32_t>(bytes_.size());
-    const std::uint32_t next = (pointer_ + mtb::kRecordBytes) % size;
+    const auto next = static_cast<std::uint32_t>((pointer_ + mtb::kRecordBytes) % size);
     pointer_ = pointer_ / size * size + next;
     if (next == 0) wrap_ = 4;
   }
