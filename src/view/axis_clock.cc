@@ -20,6 +20,18 @@ double AxisPoints::before(std::uint64_t n) const {
   return at(n);
 }
 
+double AxisPoints::between(std::uint64_t n, std::size_t points) const {
+  if (points_.empty()) return 0;
+  if (points == 0) return points_.front().t;
+  const AxisPoint& from = points_[std::min(points, points_.size()) - 1];
+  if (points >= points_.size()) return from.t;
+  const AxisPoint& to = points_[points];
+  if (n >= to.n) return to.t;
+  if (n <= from.n) return from.t;
+  return from.t +
+         (to.t - from.t) * (static_cast<double>(n - from.n) / static_cast<double>(to.n - from.n));
+}
+
 std::uint64_t AxisPoints::last_at(double t) const {
   const auto after = std::ranges::upper_bound(points_, t, {}, &AxisPoint::t);
   if (after == points_.begin()) return points_.empty() ? 0 : after->n;

@@ -37,6 +37,8 @@ class AxisPoints {
   [[nodiscard]] double at(std::uint64_t n) const;
   /// Where the instruction before `n` ends.
   [[nodiscard]] double before(std::uint64_t n) const;
+  /// Where something happens after the first `points` points and before the others.
+  [[nodiscard]] double between(std::uint64_t n, std::size_t points) const;
   /// The last instruction that begins at `t` or earlier; of those that begin at the same place the
   /// last one.
   [[nodiscard]] std::uint64_t last_at(double t) const;

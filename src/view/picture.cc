@@ -88,11 +88,15 @@ void PictureMaker::emit(Thread& to, const PieceSpan& span, bool before, bool aft
 }
 
 void PictureMaker::add_thread(Thread& to, const PieceThread& from) {
+  to.source = from.source;
+  to.to = from.to;
   std::vector<PieceSpan> open;
   for (const PieceSpan& each : from.spans) {
     PieceSpan span = each;
-    bool before = span.began_before;
-    if (before && span.depth < to.open.size()) {
+    // Without an earlier piece, what began before began outside of the window: pieces are in the
+    // order of the capture, where one source can be far ahead of another one.
+    bool before = span.began_before && from.from <= canvas_.from;
+    if (span.began_before && span.depth < to.open.size()) {
       const PieceSpan& earlier = to.open[span.depth];
       before = earlier.began_before;
       span.start = earlier.start;
@@ -174,9 +178,12 @@ void PictureMaker::add_counters(std::size_t source, std::vector<TrackPicture>& o
   if (shows_cycles) out.push_back(std::move(ratio));
 }
 
-std::vector<TrackPicture> PictureMaker::finish(bool at_end) {
+std::vector<TrackPicture> PictureMaker::finish(const std::vector<TraceId>& ended) {
   std::vector<TrackPicture> out;
   for (auto& [number, thread] : threads_) {
+    // If there were more of the source in the window, there would be a piece with it.
+    const bool at_end =
+        thread.to < canvas_.to || std::ranges::find(ended, thread.source) != ended.end();
     for (const PieceSpan& open : thread.open) {
       PieceSpan span = open;
       span.end_unknown = at_end;

@@ -53,11 +53,13 @@ class PictureMaker {
       : canvas_(canvas), ids_(std::move(ids)), sources_(ids_.size()) {}
 
   void add(const Piece& piece);
-  /// `at_end`: the last piece ends with the capture.
-  std::vector<TrackPicture> finish(bool at_end);
+  /// `ended`: the sources of which nothing comes after the last piece.
+  std::vector<TrackPicture> finish(const std::vector<TraceId>& ended);
 
  private:
   struct Thread {
+    TraceId source = 0;
+    double to = 0;                  ///< Where the source is after the last piece.
     std::vector<PieceSpan> open{};  ///< By depth: those that go on after the last piece.
     std::map<std::uint32_t, SpanRow> rows{};
     std::map<std::uint32_t, std::vector<Span>> spans{};

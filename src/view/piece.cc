@@ -42,9 +42,14 @@ class Recorder final : public stacks::Sink {
   }
 
  private:
+  /// When something happens on a stack: time can pass without an instruction.
+  struct Moment {
+    std::uint64_t n = 0;
+    std::size_t points = 0;  ///< How many the clock had made before it.
+  };
   struct Span {
-    std::uint64_t from = 0;
-    std::uint64_t to = 0;
+    Moment from{};
+    Moment to{};
     FunctionNumber function = 0;
     std::uint32_t depth = 0;
     stacks::Opening opening = stacks::Opening::kCall;
@@ -58,7 +63,7 @@ class Recorder final : public stacks::Sink {
     std::vector<Span> spans{};
     std::vector<std::size_t> open{};
     std::vector<std::pair<std::uint64_t, GapReason>> gaps{};
-    std::vector<std::pair<std::uint64_t, stacks::Instant>> instants{};
+    std::vector<std::pair<Moment, stacks::Instant>> instants{};
     std::optional<std::uint64_t> leaves_at{};  ///< All frames end there, at a gap.
   };
   struct Source {
@@ -71,6 +76,9 @@ class Recorder final : public stacks::Sink {
   };
   Source& at(TraceId id) { return sources_[places_[id]]; }
   void note_reason(const Element& element);
+  [[nodiscard]] Moment moment(TraceId id, std::uint64_t n) const {
+    return {.n = n, .points = decoder_.clock().made(id).size()};
+  }
 
   PartDecoder& decoder_;
   FunctionNumbers numbers_;
@@ -81,6 +89,9 @@ class Recorder final : public stacks::Sink {
   std::array<std::uint8_t, 256> places_{};
   bool started_ = false;
 };
+
+/// Whether places are known from a point before the keyframe on.
+bool points_before(const SourceAt& from) { return from.clock.is_set && !from.clock.is_after_gap; }
 
 std::optional<GapReason> reason_of(const Element& element) {
   switch (element.kind) {
@@ -144,7 +155,7 @@ void Recorder::on_enter(stacks::TrackId track, std::uint64_t position, stacks::C
   const stacks::Tree& tree = decoder_.engine().tree();
   thread.leaves_at.reset();
   thread.open.push_back(thread.spans.size());
-  thread.spans.push_back({.from = position,
+  thread.spans.push_back({.from = moment(thread.source, position),
                           .function = numbers_.number(tree, code),
                           .depth = static_cast<std::uint32_t>(thread.open.size() - 1),
                           .opening = opening,
@@ -157,7 +168,7 @@ void Recorder::on_leave(stacks::TrackId track, std::uint64_t position) {
   if (thread.open.empty()) return;
   Span& span = thread.spans[thread.open.back()];
   thread.open.pop_back();
-  span.to = position;
+  span.to = moment(thread.source, position);
   span.goes_on = false;
   span.end_unknown = thread.leaves_at == position;
 }
@@ -167,7 +178,7 @@ void Recorder::on_instant(stacks::TrackId track, std::uint64_t position, stacks:
   if (what == stacks::Instant::kGap || what == stacks::Instant::kMissingCode) {
     thread.leaves_at = position;
   } else {
-    thread.instants.emplace_back(position, what);
+    thread.instants.emplace_back(moment(thread.source, position), what);
   }
 }
 
@@ -199,13 +210,23 @@ std::shared_ptr<const Piece> Recorder::finish(const Keyframe& from, const Keyfra
     PieceThread& made = piece->threads[track];
     made.source = thread.source;
     const std::size_t place = places_[thread.source];
+    made.from = from.sources[place].t;
+    made.to = to.sources[place].t;
     const AxisPoints& points = piece->sources[place].points;
     const double end = points.before(to.sources[place].n);
+    const SourceAt& begin = from.sources[place];
+    const bool counts_itself =
+        axis.unit == AxisUnit::kInstructions && decoder_.executes(thread.source);
+    const std::size_t earlier = points_before(begin) ? 1 : 0;
+    const auto place_of = [&](const Moment& moment) {
+      return counts_itself ? static_cast<double>(moment.n)
+                           : points.between(moment.n, moment.points + earlier);
+    };
     made.spans.reserve(thread.spans.size());
     for (const Span& span : thread.spans) {
-      const double start = points.at(span.from);
+      const double start = place_of(span.from);
       made.spans.push_back({.start = start,
-                            .end = std::max(start, span.goes_on ? end : points.before(span.to)),
+                            .end = std::max(start, span.goes_on ? end : place_of(span.to)),
                             .function = span.function,
                             .depth = span.depth,
                             .opening = span.opening,
@@ -216,9 +237,9 @@ std::shared_ptr<const Piece> Recorder::finish(const Keyframe& from, const Keyfra
     }
     for (const auto& [n, reason] : thread.gaps)
       made.gaps.push_back({.start = points.before(n), .end = points.at(n), .reason = reason});
-    for (const auto& [n, what] : thread.instants) {
+    for (const auto& [moment, what] : thread.instants) {
       const bool unwind = what == stacks::Instant::kUnwind;
-      made.marks.push_back({.at = points.at(n),
+      made.marks.push_back({.at = place_of(moment),
                             .kind = unwind ? "unwind" : "resync",
                             .text = unwind ? "several functions were left at once"
                                            : "a return went to an unknown caller"});
@@ -246,8 +267,7 @@ AxisPoints points_between(const SourceAt& from, const SourceAt& to, bool counts_
                           std::vector<AxisPoint> made) {
   if (counts_itself)
     return AxisPoints({{from.n, static_cast<double>(from.n)}, {to.n, static_cast<double>(to.n)}});
-  if (from.clock.is_set && !from.clock.is_after_gap)
-    made.insert(made.begin(), {from.clock.n, from.clock.t});
+  if (points_before(from)) made.insert(made.begin(), {from.clock.n, from.clock.t});
   if (to.next && (made.empty() || to.next->n >= made.back().n)) made.push_back(*to.next);
   if (made.empty()) made.push_back({from.n, to.t});
   return AxisPoints(std::move(made));

@@ -31,6 +31,8 @@ struct PieceSpan {
 
 struct PieceThread {
   TraceId source = 0;
+  double from = 0;  ///< Where its source is at the keyframes.
+  double to = 0;
   std::vector<PieceSpan> spans{};  ///< In the order in which they were opened.
   std::vector<Gap> gaps{};
   std::vector<Mark> marks{};

@@ -26,6 +26,17 @@ std::string_view kind_of(const inputs::Capture& capture) {
   return capture.kind() == inputs::InputKind::kTraceScript ? "script" : "raw";
 }
 
+/// The sources of which nothing comes after this part.
+std::vector<TraceId> ended_sources(const Known& known, const Interval& part,
+                                   const std::vector<TraceId>& ids) {
+  const Keyframe& end = *known.keyframes[part.first + 1];
+  const Keyframe& last = *known.keyframes.back();
+  std::vector<TraceId> ended;
+  for (std::size_t i = 0; known.complete && i < ids.size(); ++i)
+    if (end.sources[i].n == last.sources[i].n) ended.push_back(ids[i]);
+  return ended;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Session>> make_session(SessionOptions options) {
@@ -284,8 +295,7 @@ Result<Timeline> TraceSession::timeline(const Window& window, std::uint32_t widt
       if (!made) return std::unexpected(made.error());
       maker.add(**made);
     }
-    const bool at_end = known->keyframes[parts.back().first + 1]->at_end;
-    answer.tracks = maker.finish(at_end);
+    answer.tracks = maker.finish(ended_sources(*known, parts.back(), ids_));
   }
   std::set<FunctionNumber> used;
   for (const TrackPicture& track : answer.tracks) {

@@ -3,61 +3,23 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <map>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "real_session.h"
 #include "sample.h"
 #include "waymark/inputs/capture.h"
-#include "waymark/outputs/function_names.h"
 #include "waymark/stacks/timeline.h"
 #include "waymark/synth/random.h"
-#include "waymark/view/trace_session.h"
 
 namespace waymark::view {
 namespace {
 
 /// Places of a plain decode have this many fractions of a unit.
 constexpr unsigned kFraction = 20;
-
-Result<stacks::Options> stack_options(const inputs::Capture& capture) {
-  stacks::Options stacks;
-  stacks.places = outputs::ImagePrograms::lookup(std::make_shared<const outputs::ImagePrograms>(
-      std::vector<outputs::GivenProgram>{}, capture.image()));
-  return stacks;
-}
-
-void set_sources(stacks::Engine& engine, const inputs::Capture& capture) {
-  for (const inputs::CaptureSource& source : capture.sources()) {
-    const Protocol protocol = source.source->protocol();
-    engine.set_source(source.id, {.profile = source.profile,
-                                  .timestamps_repeat_cycles =
-                                      protocol == Protocol::kEtmV4 || protocol == Protocol::kEte});
-  }
-}
-
-SessionOptions options_of(const std::string& path, std::uint64_t keyframe_bytes = 256 << 10) {
-  return {.open = [path] { return inputs::Capture::open(path, {}); },
-          .stack_options = stack_options,
-          .set_sources = set_sources,
-          .path = path,
-          .keyframe_bytes = keyframe_bytes};
-}
-
-std::unique_ptr<Session> open(const SessionOptions& options) {
-  auto session = make_session(options);
-  if (!session) {
-    ADD_FAILURE() << session.error().detail;
-    return nullptr;
-  }
-  while ((*session)->facts().stage != Stage::kReady)
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  return std::move(*session);
-}
 
 /// A frame of a plain decode.
 struct Frame {
@@ -181,7 +143,12 @@ void check_spans(const Timeline& timeline, const Rows& rows, const std::string& 
         });
         EXPECT_TRUE(known) << what << ": track " << track.track << ", depth " << key.second << ": "
                            << names[span.function] << " " << span.start << " to " << span.end;
-        if (!known) return;
+        if (!known) {
+          for (const Frame& frame : frames)
+            if (std::abs(frame.start - span.start) < 200 || std::abs(frame.end - span.end) < 200)
+              std::printf("  plain %s %f to %f\n", frame.name.c_str(), frame.start, frame.end);
+          return;
+        }
       }
       EXPECT_LE(found, wanted) << what << ": track " << track.track << ", depth " << key.second;
       EXPECT_GE(found + at_edges, wanted)
