@@ -105,7 +105,7 @@ std::unexpected<Error> damaged() {
 }  // namespace
 
 std::uint64_t stored_limit(std::uint64_t capture_bytes) {
-  // Of what the tables leave, an eighth is for pages that are not full.
+  // An eighth of what the tables leave is for pages that are not full.
   const std::uint64_t allowed = capture_bytes / 50;
   if (allowed < kTableBytes + kLeastLimit) return 0;
   return (allowed - kTableBytes) / 8 * 7;
