@@ -32,7 +32,7 @@ struct ToStore {
   AxisChoice axis{};
   const CodeList& codes;
   FunctionTable& functions;
-  std::uint64_t limit = 0;  ///< Of bytes.
+  std::uint64_t limit = 0;  ///< The most bytes.
 };
 
 /// Makes records within the limit.  What is too much becomes coarser: first the overview, to half
@@ -50,7 +50,7 @@ struct Stored {
 struct StoredShape {
   std::size_t sources = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t alignment = 1;  ///< Reading can begin at multiples of it.
+  std::uint64_t alignment = 1;  ///< Places where reading can begin are multiples of it.
 };
 
 /// Reads them back, whatever they contain.  Functions get numbers of `functions`.  kBadData: they

@@ -7,7 +7,7 @@
 namespace waymark::view {
 namespace {
 
-/// A bucket has at most so many.
+/// The most functions of a bucket.
 constexpr std::size_t kMostFunctions = 8;
 constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t kAny32 = std::numeric_limits<std::uint32_t>::max();

@@ -39,7 +39,7 @@ std::optional<stacks::Code> read_code(Bytes bytes);
 struct StoredSums {
   AxisChoice axis{};
   std::uint64_t bytes = 0;  ///< Known::bytes
-  double width = 0;         ///< The width of a bucket.
+  double width = 0;         ///< The width of buckets.
   double length = 0;
   std::vector<std::uint64_t> n{};
   std::vector<stacks::Quality> quality{};
