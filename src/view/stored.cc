@@ -20,12 +20,13 @@ constexpr std::uint64_t kTableBytes = std::uint64_t{16} << 10;
 constexpr std::uint64_t kLeastLimit = std::uint64_t{8} << 10;
 
 /// Shows damage; not cryptographic.
-std::uint64_t digest_of(std::span<const index::ViewRecord> records) {
+std::uint64_t digest_of(Bytes sums, std::span<const index::ViewRecord> records) {
   std::uint64_t digest = 0xCBF29CE484222325ULL;
   const auto mix = [&](std::uint64_t value) {
     digest = (digest ^ value) * 0x9E3779B97F4A7C15ULL;
     digest ^= digest >> 29;
   };
+  for (const std::uint8_t byte : sums) mix(byte);
   for (const index::ViewRecord& each : records) {
     mix(each.kind);
     mix(each.number);
@@ -163,7 +164,7 @@ std::optional<std::vector<index::ViewRecord>> to_records(const ToStore& from) {
   std::vector<index::ViewRecord> records;
   for (Pack* const each : {&codes, &tracks, &tree, &keyframes}) each->move_to(records);
   RecordWriter first;
-  first.number(digest_of(records));
+  first.number(digest_of(sums, records));
   first.bytes(sums);
   records.insert(records.begin(),
                  index::ViewRecord{.kind = kSums, .number = 0, .record = first.take()});
@@ -175,8 +176,10 @@ Result<Stored> from_records(std::span<const index::ViewRecord> records, const St
   if (records.empty() || records.front().kind != kSums) return damaged();
   RecordReader first(records.front().record);
   records = records.subspan(1);
-  if (first.number() != digest_of(records)) return damaged();
-  const auto sums = read_sums(first.bytes());
+  const std::uint64_t digest = first.number();
+  const Bytes sum_bytes = first.bytes();
+  if (digest != digest_of(sum_bytes, records)) return damaged();
+  const auto sums = read_sums(sum_bytes);
   if (!sums || !first.done() || sums->n.size() != shape.sources || sums->bytes != shape.bytes)
     return damaged();
   Stored stored{.axis = sums->axis};

@@ -17,7 +17,6 @@ struct Times {
   std::uint64_t count = 0;
   std::uint64_t taken = 0;
   std::uint64_t not_taken = 0;
-  friend bool operator==(const Times&, const Times&) = default;
 };
 
 class CodeView : public ::testing::Test {
