@@ -17,6 +17,7 @@ namespace waymark::view {
 struct ResumePoint {
   TraceIndex index = kNoIndex;
   std::uint64_t skip = 0;
+  bool operator==(const ResumePoint&) const = default;
 };
 
 /// Where the tree of decoders begins, if it has no state: early enough to be exact at a keyframe.

@@ -87,6 +87,24 @@ void PictureMaker::emit(Thread& to, const PieceSpan& span, bool before, bool aft
   to.rows[span.depth].add(drawn, canvas_, to.spans[span.depth]);
 }
 
+/// Pieces before `next` were left out.  If the source passed the window in them, its frames of now
+/// have nothing to do with those that were open.  Else it stood still there, but its stack may have
+/// changed: a frame stays open if it is of the same function, and all below it are.
+void PictureMaker::leave_out(Thread& to, const PieceThread& next) {
+  const bool is_after = to.to > canvas_.to;
+  std::size_t same = 0;
+  if (!is_after && next.from >= canvas_.from) {
+    for (const PieceSpan& span : next.spans) {
+      if (!span.began_before || span.depth != same || same >= to.open.size()) break;
+      if (span.function != to.open[same].function) break;
+      ++same;
+    }
+  }
+  for (std::size_t depth = same; depth < to.open.size(); ++depth)
+    emit(to, to.open[depth], to.open[depth].began_before, is_after);
+  to.open.resize(std::min(same, to.open.size()));
+}
+
 void PictureMaker::add_thread(Thread& to, const PieceThread& from) {
   to.source = from.source;
   to.to = from.to;
@@ -119,9 +137,13 @@ void PictureMaker::add_thread(Thread& to, const PieceThread& from) {
   to.picture.marks.insert(to.picture.marks.end(), from.marks.begin(), from.marks.end());
 }
 
-void PictureMaker::add(const Piece& piece) {
-  for (const auto& [number, thread] : piece.threads)
-    if (canvas_.shows(number)) add_thread(threads_[number], thread);
+void PictureMaker::add(const Piece& piece, bool follows) {
+  for (const auto& [number, thread] : piece.threads) {
+    if (!canvas_.shows(number)) continue;
+    Thread& to = threads_[number];
+    if (!follows) leave_out(to, thread);
+    add_thread(to, thread);
+  }
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     Source& to = sources_[i];
     const PieceSource& from = piece.sources[i];

@@ -42,7 +42,8 @@ class SpanRow {
   std::vector<std::pair<FunctionNumber, double>> shares_;
 };
 
-/// Takes pieces in the order of the capture.
+/// Takes pieces in the order of the capture.  Those in which nothing is in the window can be left
+/// out: where one source is far ahead of another one, they are between pieces that have something.
 class PictureMaker {
  public:
   /// Deeper frames are not drawn.
@@ -52,7 +53,8 @@ class PictureMaker {
   PictureMaker(const Canvas& canvas, std::vector<TraceId> ids)
       : canvas_(canvas), ids_(std::move(ids)), sources_(ids_.size()) {}
 
-  void add(const Piece& piece);
+  /// `follows`: it begins where the one before it ends.
+  void add(const Piece& piece, bool follows);
   /// `ended`: the sources of which nothing comes after the last piece.
   std::vector<TrackPicture> finish(const std::vector<TraceId>& ended);
 
@@ -73,6 +75,7 @@ class PictureMaker {
   };
 
   void add_thread(Thread& to, const PieceThread& from);
+  void leave_out(Thread& to, const PieceThread& next);
   void emit(Thread& to, const PieceSpan& span, bool before, bool after);
   void add_counters(std::size_t source, std::vector<TrackPicture>& out) const;
 

@@ -232,16 +232,19 @@ std::vector<Interval> TraceSession::intervals(const Known& known, double from, d
     const Keyframe& begin = *known.keyframes[i];
     const Keyframe& end = *known.keyframes[i + 1];
     bool overlaps = false;
+    bool is_still = true;
     bool is_before = true;
     for (std::size_t s = 0; s < begin.sources.size(); ++s) {
       const SourceAt& a = begin.sources[s];
       const SourceAt& b = end.sources[s];
       is_before = is_before && a.t <= from;
-      if (a.n == b.n) continue;
-      overlaps = overlaps || (a.t <= to && b.t >= from);
+      if (a.resume == b.resume || a.t > to || b.t < from) continue;
+      overlaps = true;
+      is_still = is_still && a.n == b.n && a.t == b.t;
     }
     if (is_before) nearest = i;
-    if (overlaps) found.push_back({.first = i, .bytes = end.index - begin.index});
+    if (overlaps)
+      found.push_back({.first = i, .bytes = end.index - begin.index, .is_still = is_still});
   }
   if (found.empty() && known.keyframes.size() > 1) {
     found.push_back(
@@ -281,19 +284,26 @@ Result<Timeline> TraceSession::timeline(const Window& window, std::uint32_t widt
                       .tracks = {window.tracks.begin(), window.tracks.end()}};
   Timeline answer{.from = window.from, .to = window.to};
   answer.complete = known->complete || window.to <= known->overview.length();
-  const std::vector<Interval> parts = intervals(*known, window.from, window.to);
-  std::uint64_t bytes = 0;
-  for (const Interval& part : parts) bytes += part.bytes;
-  answer.summary = bytes > options_.span_bytes;
+  std::vector<Interval> parts = intervals(*known, window.from, window.to);
+  const auto bytes = [&parts] {
+    std::uint64_t sum = 0;
+    for (const Interval& part : parts) sum += part.bytes;
+    return sum;
+  };
+  // A source can stand still for long where code is missing.
+  if (bytes() > options_.span_bytes) std::erase_if(parts, &Interval::is_still);
+  answer.summary = bytes() > options_.span_bytes;
   if (answer.summary || parts.empty()) {
     answer.tracks = summary(known->overview, canvas);
   } else {
     PictureMaker maker(canvas, ids_);
     std::optional<DecoderPool::Loan> loan;
+    std::size_t next = parts.front().first;
     for (const Interval& part : parts) {
       const auto made = piece(pool_, *known, part, loan, stop);
       if (!made) return std::unexpected(made.error());
-      maker.add(**made);
+      maker.add(**made, part.first == next);
+      next = part.first + 1;
     }
     answer.tracks = maker.finish(ended_sources(*known, parts.back(), ids_));
   }

@@ -30,6 +30,9 @@ namespace waymark::view {
 struct Interval {
   std::size_t first = 0;
   std::uint64_t bytes = 0;
+  /// The sources that have elements in it and in the window stand still: all that they have are
+  /// frames without an instruction.
+  bool is_still = false;
 };
 
 class TraceSession final : public Session {

@@ -172,6 +172,8 @@ void check_windows(const std::string& path) {
     if (windows.empty()) {
       rows = plain_rows(path, facts.axis);
       const double length = facts.axis.length;
+      // Without the code of its programs, a capture without timestamps has no axis.
+      if (length == 0) return;
       windows.push_back({.from = 0, .to = length});
       for (int i = 0; i < 12; ++i) {
         const double from = length * random.below(1'000'000) / 1'000'000.0;
@@ -193,14 +195,12 @@ void check_windows(const std::string& path) {
 
 TEST(TraceSession, windows_of_quicksort) { check_windows(Sample::folder()); }
 
-// Fails where functions have no symbols: after a keyframe, a stack can have another function than
-// a run from the start.
-TEST(TraceSession, DISABLED_windows_of_snapshots) {
+TEST(TraceSession, windows_of_snapshots) {
   const std::filesystem::path folder =
       std::string(WAYMARK_SOURCE_DIR) + "/../shared/data/snapshots";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no recorded captures";
-  for (const char* const name :
-       {"TC2", "juno_r1_1", "juno-ret-stck", "tc2-ptm-rstk-t32", "a55-test-tpiu", "ete_spec_3"}) {
+  for (const char* const name : {"TC2", "juno_r1_1", "tc2-ptm-rstk-t32", "a55-test-tpiu",
+                                 "ete_spec_3", "infrastructure", "test-file-mem-offsets"}) {
     if (!std::filesystem::exists(folder / name)) continue;
     check_windows((folder / name).string());
     if (HasFailure()) return;

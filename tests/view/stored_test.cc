@@ -123,9 +123,7 @@ class StoredTest : public testing::Test {
   static inline fs::path folder_;
 };
 
-// Fails where functions have no symbols: after a keyframe, a stack can have another function than
-// a run from the start.
-TEST_F(StoredTest, DISABLED_a_second_session_begins_with_what_the_first_one_stored) {
+TEST_F(StoredTest, a_second_session_begins_with_what_the_first_one_stored) {
   fs::remove(index_file());
   const auto first = open(options());
   ASSERT_TRUE(first);
@@ -137,9 +135,7 @@ TEST_F(StoredTest, DISABLED_a_second_session_begins_with_what_the_first_one_stor
   expect_same(*first, **second);
 }
 
-// Fails where functions have no symbols: after a keyframe, a stack can have another function than
-// a run from the start.
-TEST_F(StoredTest, DISABLED_the_index_grows_by_at_most_2_percent_of_the_capture) {
+TEST_F(StoredTest, the_index_grows_by_at_most_2_percent_of_the_capture) {
   fs::remove(index_file());
   auto packets = options().index.open_packets();
   ASSERT_TRUE(packets);
