@@ -70,7 +70,7 @@ class Answers {
     return add(requests, what);
   }
 
-  /// A text of its own; false: there is no room.
+  /// Reserves room for text that is not an answer.  Returns false if too little is left.
   bool take_room(std::size_t bytes) {
     if (bytes > room_) return false;
     room_ -= bytes;

@@ -1,4 +1,4 @@
-// The wording of MTB records in listings.  There is no reference; see mtb.md 5.
+// How listings print MTB records.  OpenCSD does not decode MTB trace, so the format is our own.
 #pragma once
 
 #include <string_view>

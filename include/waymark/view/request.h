@@ -109,7 +109,7 @@ struct Request {
   std::string cancel{};
 };
 
-/// Why there is no answer: the status of HTTP, and a sentence for the user.
+/// Why a request is refused: the HTTP status code, and a message for the user.
 struct Refusal {
   int status = 400;
   std::string sentence{};

@@ -85,7 +85,7 @@ function rowsOf(spans, window, least) {
     .sort((a, b) => a[2] - b[2] || a[0] - b[0] || a[1] - b[1]);
 }
 
-/** Calls an action for each viewer, and for the one that is given if there is no program. */
+/** Makes a test that runs `action` once for each viewer, or only for those in `names`. */
 function each(names, action) {
   return async (context) => {
     for (const [name, viewer] of viewers) {
