@@ -12,6 +12,12 @@ install(CODE "set(headers \"${api}\")
 set(from \"${PROJECT_SOURCE_DIR}/include\")
 set(to \"${CMAKE_INSTALL_INCLUDEDIR}\")")
 install(SCRIPT cmake/InstallHeaders.cmake)
+# The same headers in build/PRESET/api, for the API reference.
+add_custom_target(waymark_api_headers
+  COMMAND ${CMAKE_COMMAND} -E rm -rf ${PROJECT_BINARY_DIR}/api
+  COMMAND ${CMAKE_COMMAND} "-Dheaders=${api}" -Dfrom=${PROJECT_SOURCE_DIR}/include
+    -Dto=${PROJECT_BINARY_DIR}/api -P ${PROJECT_SOURCE_DIR}/cmake/InstallHeaders.cmake
+  VERBATIM)
 
 # The programs of a folder that are for users: those without the property WAYMARK_INTERNAL.
 function(waymark_executables folder result)

@@ -15,7 +15,7 @@ bool is_terminal_control(char32_t character);
 
 /// Appends `text` without anything that could act on a terminal.  Printable characters are
 /// unchanged, the backslash included.  ASCII control characters and bytes that are not UTF-8
-/// become \xNN, other characters for which is_terminal_control() holds become \u{NNNN}.
+/// become `\xNN`, other characters for which is_terminal_control() holds become `\u{NNNN}`.
 void put_escaped(TextBuffer& out, std::string_view text);
 
 /// The same of a text of several lines: its line ends and tabs stay.

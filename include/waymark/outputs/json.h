@@ -23,8 +23,8 @@ void write_json(TextBuffer& out, const merge::TimedRecord& record,
 /// `source` is the source of the packet.
 void write_json(TextBuffer& out, const PacketRef& packet, const Source& source);
 
-/// `text` as a JSON string with its quotes.  What is_terminal_control() names becomes \uNNNN, and a
-/// byte NN that is not UTF-8 becomes \u00NN.
+/// `text` as a JSON string with its quotes.  What is_terminal_control() names becomes `\uNNNN`, and
+/// a byte NN that is not UTF-8 becomes `\u00NN`.
 void write_json_string(TextBuffer& out, std::string_view text);
 
 }  // namespace waymark::outputs

@@ -37,7 +37,7 @@ struct Quirks {
   /// 64-bit code addresses are not shown.  Vector loc3_ok
   bool address64_not_shown = false;
   /// The File and Line of a Format, for short messages, are not shown: only those of a catalog
-  /// entry are.  `11000000` with <Format ID="0x1" File="7" Line="42">
+  /// entry are.  `11000000` with `<Format ID="0x1" File="7" Line="42">`
   bool format_location_not_shown = false;
 
   // -- Collateral ------------------------------------------------------------------------------

@@ -18,8 +18,8 @@ inline constexpr std::size_t kLongestJsonName = 1024;
 inline constexpr std::size_t kLongestJsonMessage = 4096;
 
 /// A JSON string with its quotes, cut after `most` bytes.  Control characters, bidirectional
-/// controls and `<` become \uNNNN, and each byte that is not UTF-8 becomes U+FFFD: so the string is
-/// text wherever it is put, also inside of HTML.
+/// controls and `<` become `\uNNNN`, and each byte that is not UTF-8 becomes U+FFFD: so the string
+/// is text wherever it is put, also inside of HTML.
 void write_string(TextBuffer& out, std::string_view text, std::size_t most);
 
 /// The shortest number that reads back as the same; null if it is not finite.
