@@ -80,24 +80,23 @@ std::vector<stacks::Code> CodeList::all() const {
 
 Builder::Builder(PartDecoder& decoder, FunctionTable& functions, CodeList& codes,
                  const AxisChoice& axis, std::uint64_t least)
-    : decoder_(decoder), codes_(codes), numbers_(functions), axis_(axis) {
+    : decoder_(decoder),
+      codes_(codes),
+      numbers_(functions),
+      axis_(axis),
+      keyframes_(decoder.capture().sources().size(),
+                 std::max(least, decoder.capture().trace_bytes() / kMostKeyframes)) {
   for (const inputs::CaptureSource& source : decoder.capture().sources()) {
     places_[source.id] = static_cast<std::uint8_t>(sources_.size());
     sources_.push_back({.id = source.id});
   }
-  distance_ = std::max(least, decoder.capture().trace_bytes() / kMostKeyframes);
-  auto start = std::make_shared<Keyframe>();
-  start->sources.resize(sources_.size());
-  keyframes_.push_back(std::move(start));
-  for (Source& source : sources_) source.waiting.emplace_back(0, 0);
-  next_keyframe_ = distance_;
 }
 
 Result<bool> Builder::step(const Stop& stop) {
   if (complete_) return false;
   if (!std::exchange(begun_, true)) {
     decoder_.set_sink(this);
-    WAYMARK_TRY(decoder_.begin(*keyframes_.front(), axis_.unit, axis_.origin, {}));
+    WAYMARK_TRY(decoder_.begin(*keyframes_.all().front(), axis_.unit, axis_.origin, {}));
   }
   const auto take_batch = [this](std::span<const Element> elements) {
     take(elements);
@@ -117,13 +116,13 @@ Result<bool> Builder::step(const Stop& stop) {
   }
   if (axis_.unit == AxisUnit::kInstructions || axis_.unit == AxisUnit::kBytes)
     for (Source& each : sources_) resolve(each, decoder_.n(each.id));
-  if (decoder_.index() >= next_keyframe_) keep_keyframe();
+  if (keyframes_.is_due(decoder_.index())) keep_keyframe();
   return true;
 }
 
 Known Builder::known(bool tree) {
   Known known;
-  known.keyframes = keyframes_;
+  known.keyframes = keyframes_.all();
   known.overview = overview_;
   const auto threads = decoder_.engine().tracks(false);
   for (const stacks::OpenTrack& thread : threads) {
@@ -142,75 +141,25 @@ Known Builder::known(bool tree) {
 }
 
 void Builder::keep_keyframe() {
-  next_keyframe_ = decoder_.index() + distance_;
   codes_.take(decoder_.engine().tree());
-  auto keyframe = std::make_shared<Keyframe>(decoder_.keyframe());
-  keyframe->elements = elements_;
-  if (axis_.unit == AxisUnit::kInstructions) {
-    for (std::size_t i = 0; i < sources_.size(); ++i) {
-      SourceAt& at = keyframe->sources[i];
-      if (decoder_.executes(sources_[i].id)) at.t = static_cast<double>(at.n);
-    }
+  Keyframe keyframe = decoder_.keyframe();
+  std::vector<std::size_t> unused;
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    SourceAt& at = keyframe.sources[i];
+    if (axis_.unit == AxisUnit::kInstructions && decoder_.executes(sources_[i].id))
+      at.t = static_cast<double>(at.n);
+    unused.push_back(decoder_.clock().made(sources_[i].id).size());
   }
-  for (Source& each : sources_) {
-    each.waiting.emplace_back(keyframes_.size(), decoder_.clock().made(each.id).size());
-    each.unresumed.push_back(keyframes_.size());
-  }
-  keyframes_.push_back(std::move(keyframe));
-}
-
-void Builder::patch(Source& source, std::span<const AxisPoint> made) {
-  std::vector<std::pair<std::size_t, std::size_t>> left;
-  for (const auto& [keyframe, skip] : source.waiting) {
-    if (skip < made.size()) {
-      patch(source, keyframe, made[skip]);
-    } else {
-      left.emplace_back(keyframe, skip - made.size());
-    }
-  }
-  source.waiting = std::move(left);
-}
-
-void Builder::patch(Source& source, std::size_t keyframe, const AxisPoint& next) {
-  auto copy = std::make_shared<Keyframe>(*keyframes_[keyframe]);
-  SourceAt& at = copy->sources[places_[source.id]];
-  at.next = next;
-  AxisPoints points;
-  if (at.clock.is_set && !at.clock.is_after_gap) points.add({at.clock.n, at.clock.t});
-  points.add(next);
-  at.t = std::max(points.before(at.n), at.clock.t);
-  keyframes_[keyframe] = std::move(copy);
+  keyframes_.keep(std::move(keyframe), unused);
 }
 
 // ---- Elements -------------------------------------------------------------------------------
 
-void Builder::note_index(Source& source, const Element& element) {
-  ResumePoint next = source.passed;
-  ResumePoint& passed = source.passed;
-  if (element.index > passed.index || passed.skip == 0) {
-    next = {.index = element.index};
-    passed = {.index = element.index, .skip = 1};
-  } else {
-    ++passed.skip;
-  }
-  for (const std::size_t i : std::exchange(source.unresumed, {})) {
-    auto copy = std::make_shared<Keyframe>(*keyframes_[i]);
-    copy->sources[places_[source.id]].resume = next;
-    keyframes_[i] = std::move(copy);
-  }
-}
-
 void Builder::take(std::span<const Element> elements) {
-  elements_ += elements.size();
   std::size_t done = 0;
   for (std::size_t i = 0; i < elements.size(); ++i) {
     const Element& element = elements[i];
-    Source& of = source(element.trace_id);
-    if (element.index == of.passed.index && of.unresumed.empty() && of.passed.skip != 0) {
-      ++of.passed.skip;
-    } else {
-      note_index(of, element);
-    }
+    keyframes_.note(places_[element.trace_id], element);
     if (element.kind == ElementKind::kInstrRange) continue;
     found_.clear();
     marks_.find(element, found_);
@@ -289,7 +238,7 @@ void Builder::resolve(Source& source, std::uint64_t position) {
   if (axis_.unit == AxisUnit::kInstructions && executes) {
     made = {last, {position, static_cast<double>(position)}};
   } else if (!made.empty()) {
-    patch(source, made);
+    keyframes_.add_points(places_[source.id], made);
     if (source.last) made.insert(made.begin(), last);
   }
   if (made.empty()) return;

@@ -11,6 +11,7 @@
 
 #include "function_table.h"
 #include "keyframe.h"
+#include "keyframe_list.h"
 #include "marks.h"
 #include "overview.h"
 #include "part_decoder.h"
@@ -93,12 +94,6 @@ class Builder final : private stacks::Sink {
     std::optional<AxisPoint> last{};  ///< The last point that was used.
     std::vector<Pending> pending{};
     std::vector<std::pair<bool, Mark>> marks{};  ///< Of `pending`; true: a message.
-    /// Keyframes without the next point of this source, and how many points were made before them
-    /// that are not used yet.
-    std::vector<std::pair<std::size_t, std::size_t>> waiting{};
-    /// The highest index of an element, and how many came since the first with it.
-    ResumePoint passed{.index = 0};
-    std::vector<std::size_t> unresumed{};  ///< Keyframes since the last element.
   };
 
   void on_track(stacks::TrackId track, TraceId source, std::uint64_t thread) override;
@@ -112,7 +107,6 @@ class Builder final : private stacks::Sink {
   void on_cycles(TraceId source, std::uint64_t position, std::uint64_t cycles) override;
 
   void take(std::span<const Element> elements);
-  void note_index(Source& source, const Element& element);
   void end_run(Source& source, std::uint64_t position);
   void add_mark(Source& source, const FoundMark& mark, std::uint64_t n);
   void resolve(Source& source, std::uint64_t position);
@@ -120,8 +114,6 @@ class Builder final : private stacks::Sink {
   void give(Source& source, const Pending& pending, const AxisPoints& points);
   void coarsen(Source& source);
   void keep_keyframe();
-  void patch(Source& source, std::span<const AxisPoint> made);
-  void patch(Source& source, std::size_t keyframe, const AxisPoint& next);
   Source& source(TraceId id) { return sources_[places_[id]]; }
 
   PartDecoder& decoder_;
@@ -133,11 +125,8 @@ class Builder final : private stacks::Sink {
   std::vector<Source> sources_;  ///< In the order of the capture.
   std::array<std::uint8_t, 256> places_{};
   std::vector<Track> tracks_;
-  Keyframes keyframes_;
+  KeyframeList keyframes_;
   Overview overview_;
-  std::uint64_t distance_ = 0;  ///< Between keyframes.
-  TraceIndex next_keyframe_ = 0;
-  std::uint64_t elements_ = 0;
   bool begun_ = false;
   bool complete_ = false;
 };

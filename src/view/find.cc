@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -97,6 +98,92 @@ struct Found {
   std::string text{};
 };
 
+/// How far a search came, by source.
+class Reach {
+ public:
+  void note(TraceId source, std::uint64_t n) {
+    reached_[source] = n;
+    last_source_ = source;
+  }
+
+  /// Everything between `from` and this place was searched.
+  [[nodiscard]] double searched_to(Replay& replay, const AxisEdge& begin, double from) const {
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t id = 0; id < kTraceIdCount; ++id) {
+      if (reached_[id] == 0 || reached_[id] <= begin.first[id]) continue;
+      least = std::min(least, replay.axis(static_cast<TraceId>(id), reached_[id]));
+    }
+    if (std::isfinite(least) && least > from) return least;
+    const std::uint64_t last = reached_[last_source_];
+    return last == 0 ? from : std::max(from, replay.axis(last_source_, last));
+  }
+
+ private:
+  std::array<std::uint64_t, kTraceIdCount> reached_{};  ///< The instructions before this place.
+  TraceId last_source_ = 0;
+};
+
+/// The functions whose names have the text that is looked for.
+class WantedFunctions {
+ public:
+  WantedFunctions(const Wanted& wanted, FunctionTable& functions)
+      : wanted_(wanted), functions_(functions), numbers_(functions) {}
+
+  /// The name of a function; empty: it is not looked for.
+  const std::string& name(const stacks::Tree& tree, stacks::CodeId code) {
+    const FunctionNumber number = numbers_.number(tree, code);
+    const auto [known, added] = names_.try_emplace(number);
+    if (!added) return known->second;
+    const FunctionName name = functions_.name(number);
+    const bool is_function =
+        name.kind == stacks::CodeKind::kFunction || name.kind == stacks::CodeKind::kAddress;
+    if (is_function && contains_in_any_case(name.name, wanted_.text)) known->second = name.name;
+    return known->second;
+  }
+
+ private:
+  const Wanted& wanted_;
+  FunctionTable& functions_;
+  FunctionNumbers numbers_;
+  std::unordered_map<FunctionNumber, std::string> names_;
+};
+
+/// Where execution comes to the source line that is looked for.
+class WantedLines {
+ public:
+  WantedLines(const Wanted& wanted, const program::PlaceLookup& places, RangeWalk& walk)
+      : wanted_(wanted), lines_(places, walk) {}
+
+  /// Calls `found` with the number of an instruction of the range and the line that begins there.
+  void pass(const Element& range,
+            const std::function<void(std::uint64_t first, const LineRuns::Line& line)>& found) {
+    LineId& last = last_[range.trace_id];
+    for (const LineRun& run : lines_.of(range)) {
+      if (run.line == kNoLine || run.line == std::exchange(last, run.line)) continue;
+      if (is_wanted(run.line)) found(run.first, lines_.line(run.line));
+    }
+  }
+
+ private:
+  bool is_wanted(LineId id) {
+    if (is_wanted_.size() <= id) is_wanted_.resize(id + std::size_t{1});
+    std::optional<bool>& known = is_wanted_[id];
+    if (known) return *known;
+    const LineRuns::Line& line = lines_.line(id);
+    const std::string_view file = line.file;
+    const bool same_file = file.ends_with(wanted_.text) &&
+                           (file.size() == wanted_.text.size() || wanted_.text.front() == '/' ||
+                            file[file.size() - wanted_.text.size() - 1] == '/');
+    known = same_file && line.number == wanted_.value;
+    return *known;
+  }
+
+  const Wanted& wanted_;
+  LineRuns lines_;
+  std::array<LineId, kTraceIdCount> last_{};
+  std::vector<std::optional<bool>> is_wanted_;  ///< By LineId; nothing: not asked yet.
+};
+
 /// Searches what a replay gives.
 class Search {
  public:
@@ -110,8 +197,8 @@ class Search {
         run_(replay),
         places_(knowledge.places),
         walk_(knowledge.read),
-        lines_(knowledge.places, walk_),
-        numbers_(*knowledge.functions) {}
+        functions_(wanted, *knowledge.functions),
+        lines_(wanted, knowledge.places, walk_) {}
 
   Result<void> run(double from, double to, const Stop& stop) {
     if (wanted_.what == FindWhat::kFunction) {
@@ -130,22 +217,14 @@ class Search {
 
   /// Everything before this place was searched, if the search is not complete.
   [[nodiscard]] double searched_to(double from) const {
-    double least = std::numeric_limits<double>::infinity();
-    for (std::size_t id = 0; id < kTraceIdCount; ++id) {
-      if (reached_[id] == 0 || reached_[id] <= begin_.first[id]) continue;
-      least = std::min(least, replay_.axis(static_cast<TraceId>(id), reached_[id]));
-    }
-    if (std::isfinite(least) && least > from) return least;
-    const std::uint64_t last = reached_[last_source_];
-    return last == 0 ? from : std::max(from, replay_.axis(last_source_, last));
+    return reach_.searched_to(replay_, begin_, from);
   }
 
  private:
   bool pass(const Element& element, std::uint64_t n) {
     if (element.trace_id < kTraceIdCount) {
       if (is_range(element)) {
-        reached_[element.trace_id] = n + element.count;
-        last_source_ = element.trace_id;
+        reach_.note(element.trace_id, n + element.count);
         pass_range(element, n);
       } else if (element.kind == ElementKind::kException && wanted_.what == FindWhat::kException) {
         pass_exception(element, n);
@@ -165,15 +244,8 @@ class Search {
   }
 
   void enter(stacks::TrackId track, std::uint64_t position, stacks::CodeId code) {
-    const FunctionNumber number = numbers_.number(replay_.engine().tree(), code);
-    const auto [known, added] = names_.try_emplace(number);
-    if (added) {
-      const FunctionName name = knowledge_.functions->name(number);
-      const bool is_function =
-          name.kind == stacks::CodeKind::kFunction || name.kind == stacks::CodeKind::kAddress;
-      if (is_function && contains_in_any_case(name.name, wanted_.text)) known->second = name.name;
-    }
-    if (!known->second.empty()) add(run_.watch().stack(track).source, position, known->second);
+    const std::string& name = functions_.name(replay_.engine().tree(), code);
+    if (!name.empty()) add(run_.watch().stack(track).source, position, name);
   }
 
   void pass_range(const Element& range, std::uint64_t n) {
@@ -183,7 +255,9 @@ class Search {
         add(range.trace_id, n + *number, place_words(range, address));
       }
     } else if (wanted_.what == FindWhat::kLine) {
-      pass_lines(range, n);
+      lines_.pass(range, [&](std::uint64_t first, const LineRuns::Line& line) {
+        add(range.trace_id, n + first, fmt::format("{}:{}", line.file, line.number));
+      });
     }
   }
 
@@ -194,30 +268,6 @@ class Search {
     const program::Place place = places_(range, range.start);
     if (place.program == nullptr || place.address == range.start) return std::nullopt;
     return walk_.number(range, wanted_.value - place.address + range.start);
-  }
-
-  void pass_lines(const Element& range, std::uint64_t n) {
-    LineId& last = last_line_[range.trace_id];
-    for (const LineRun& run : lines_.of(range)) {
-      if (run.line == kNoLine || run.line == std::exchange(last, run.line)) continue;
-      if (!is_wanted(run.line)) continue;
-      const LineRuns::Line& line = lines_.line(run.line);
-      add(range.trace_id, n + run.first, fmt::format("{}:{}", line.file, line.number));
-    }
-  }
-
-  bool is_wanted(LineId id) {
-    if (wanted_lines_.size() <= id) wanted_lines_.resize(id + std::size_t{1}, -1);
-    signed char& known = wanted_lines_[id];
-    if (known < 0) {
-      const LineRuns::Line& line = lines_.line(id);
-      const std::string_view file = line.file;
-      const bool same_file = file.ends_with(wanted_.text) &&
-                             (file.size() == wanted_.text.size() || wanted_.text.front() == '/' ||
-                              file[file.size() - wanted_.text.size() - 1] == '/');
-      known = same_file && line.number == wanted_.value ? 1 : 0;
-    }
-    return known == 1;
   }
 
   void pass_exception(const Element& element, std::uint64_t n) {
@@ -246,16 +296,11 @@ class Search {
   SettledRun run_;
   program::PlaceLookup places_;
   RangeWalk walk_;
-  LineRuns lines_;
-  FunctionNumbers numbers_;
+  WantedFunctions functions_;
+  WantedLines lines_;
+  Reach reach_;
   bool complete_ = true;
   std::vector<Found> found_;
-  std::array<std::uint64_t, kTraceIdCount> reached_{};
-  TraceId last_source_ = 0;
-  /// By function; empty: it is not looked for.
-  std::unordered_map<FunctionNumber, std::string> names_;
-  std::array<LineId, kTraceIdCount> last_line_{};
-  std::vector<signed char> wanted_lines_;  ///< By LineId: -1: not asked yet.
 };
 
 /// Leaves the first `limit` hits.

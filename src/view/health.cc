@@ -66,6 +66,25 @@ std::optional<HealthFinding> overflows_of(TrackNumber number, const OverviewTrac
 
 }  // namespace
 
+Result<std::vector<std::string>> Doubts::get(const Ask& ask, const Stop& stop) {
+  if (!ask) return std::vector<std::string>();
+  const std::scoped_lock lock(mutex_);
+  if (!known_) {
+    auto found = ask(stop);
+    if (!found) return std::unexpected(std::move(found).error());
+    known_ = *std::move(found);
+  }
+  return *known_;
+}
+
+HealthFinding reading_failed(const std::string& failure, double reached) {
+  return {.severity = Severity::kError,
+          .title = "The capture could not be read to its end",
+          .text = failure + " What comes after this place is not shown.",
+          .at = reached,
+          .count = 1};
+}
+
 HealthFinding finding_of(const std::string& sentences) {
   HealthFinding finding{.severity = Severity::kWarning, .title = sentences, .count = 1};
   const std::size_t end = sentences.find(". ");

@@ -1,14 +1,35 @@
 // What looks wrong, as findings with places.
 #pragma once
 
+#include <functional>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "overview.h"
+#include "waymark/base/result.h"
 #include "waymark/view/answers.h"
+#include "waymark/view/session.h"
 
 namespace waymark::view {
+
+/// What looks wrong with the capture as a whole, as sentences, which are asked for once.  Any
+/// number of threads may use it.
+class Doubts {
+ public:
+  using Ask = std::function<Result<std::vector<std::string>>(const Stop& stop)>;
+  /// `ask` may be empty: there are none.
+  Result<std::vector<std::string>> get(const Ask& ask, const Stop& stop);
+
+ private:
+  std::mutex mutex_;
+  std::optional<std::vector<std::string>> known_;  ///< Nothing: not asked yet.
+};
+
+/// Reading ended early, with a sentence that says why, at this place on the axis.
+HealthFinding reading_failed(const std::string& failure, double reached);
 
 /// A sentence about the capture as a whole: the first sentence is the title, and what follows the
 /// text.

@@ -222,6 +222,7 @@ void write_json(TextBuffer& out, const CaptureFacts& facts, std::string_view ver
   to.key("total").number(facts.bytes);
   to.key("complete").flag(ready);
   to.key("stage").name(ready ? "ready" : "overview");
+  to.key("failure").message(facts.failure);
   to.end_object();
   to.key("limits").begin_object();
   to.key("span_bytes").number(facts.span_bytes);

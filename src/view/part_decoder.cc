@@ -10,39 +10,6 @@ namespace {
 
 constexpr std::size_t kBatch = 512;
 
-bool traces_instructions(Protocol protocol) {
-  switch (protocol) {
-    case Protocol::kEtmV3:
-    case Protocol::kPtm:
-    case Protocol::kEtmV4:
-    case Protocol::kEte:
-    case Protocol::kMtb:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool has_time(const Element& element) {
-  if ((element.flags & kElementTimeIsPartial) != 0) return false;
-  switch (element.kind) {
-    case ElementKind::kTimestamp:
-      return true;
-    case ElementKind::kSwTrace:
-      return (element.extra & kSwTimestamp) != 0;
-    case ElementKind::kItmTrace:
-      return static_cast<ItmKind>(element.extra & kItmKindMask) == ItmKind::kGlobalTimestamp;
-    default:
-      return false;
-  }
-}
-
-bool has_local_time(const Element& element) {
-  const auto kind = static_cast<ItmKind>(element.extra & kItmKindMask);
-  return element.kind == ElementKind::kItmTrace && kind >= ItmKind::kTimestampSync &&
-         kind <= ItmKind::kBothDelay;
-}
-
 }  // namespace
 
 /// Gives what the engine tells to the clock first.
@@ -84,18 +51,12 @@ class PartDecoder::Relay final : public stacks::Sink {
 };
 
 PartDecoder::PartDecoder(const SessionOptions& options, inputs::Capture&& capture)
-    : options_(options), capture_(std::move(capture)), batch_(kBatch) {
-  can_jump_ = capture_.tree().can_jump();
-  blank_ = capture_.tree().clone();
-  decoders_ = &capture_.tree();
-  for (const inputs::CaptureSource& source : capture_.sources()) {
-    executes_[source.id] = traces_instructions(source.source->protocol());
-    has_others_ = has_others_ || !executes_[source.id];
-  }
-  local_times_ =
-      capture_.sources().size() == 1 && capture_.sources()[0].source->protocol() == Protocol::kItm;
-  relay_ = std::make_unique<Relay>(*this);
-}
+    : options_(options),
+      capture_(std::move(capture)),
+      kinds_(capture_),
+      decoders_(capture_),
+      relay_(std::make_unique<Relay>(*this)),
+      batch_(kBatch) {}
 
 PartDecoder::~PartDecoder() = default;
 
@@ -121,23 +82,14 @@ Result<void> PartDecoder::make_engine() {
 
 Result<void> PartDecoder::begin(const Keyframe& from, AxisUnit unit, std::uint64_t origin,
                                 const std::function<stacks::Code(stacks::CodeId)>& code_of) {
-  rest_ = {};
-  limit_ = kNoIndex;
-  skips_ = false;
+  skipped_.reset();
   if (from.entry) {
     begin_early(from);
   } else {
-    const DecodeTree& state = from.decoders ? *from.decoders : *blank_;
-    if (can_jump_) {
-      decoders_ = &capture_.tree();
-      decoders_->restore(state);
-    } else {
-      other_ = state.clone();
-      decoders_ = other_.get();
-    }
+    decoders_.restore(from.decoders.get());
     capture_.seek(from.index);
   }
-  index_ = from.index;
+  blocks_.begin(from.index);
   finished_ = from.at_end;
   clock_ = std::make_unique<AxisClock>(unit, origin);
   clock_->set_recent(from.recent);
@@ -145,7 +97,7 @@ Result<void> PartDecoder::begin(const Keyframe& from, AxisUnit unit, std::uint64
   for (std::size_t i = 0; i < from.sources.size(); ++i) {
     const TraceId id = capture_.sources()[i].id;
     clock_->restore(id, from.sources[i].clock);
-    if (!executes_[id]) others_[id] = from.sources[i].n;
+    if (!executes(id)) others_[id] = from.sources[i].n;
   }
   WAYMARK_TRY(make_engine());
   engine_->restore(from.stacks, code_of);
@@ -155,72 +107,30 @@ Result<void> PartDecoder::begin(const Keyframe& from, AxisUnit unit, std::uint64
 /// Decoders begin so much earlier that they are exact, and what they give before the keyframe is
 /// skipped.
 void PartDecoder::begin_early(const Keyframe& from) {
-  const DecoderEntry& entry = *from.entry;
-  other_ = blank_->clone();
-  decoders_ = other_.get();
-  capture_.seek(entry.index);
-  if (!entry.from_start) decoders_->go_on(entry.current_id);
-  for (TraceId id = 0; id < kTraceIdCount; ++id) decoders_->begin_at(id, kNoIndex);
-  skips_ = true;
-  skipped_ = {};
+  decoders_.enter(*from.entry);
+  capture_.seek(from.entry->index);
   for (std::size_t i = 0; i < from.sources.size(); ++i) {
     const TraceId id = capture_.sources()[i].id;
     decoders_->begin_at(id, from.sources[i].first);
-    skipped_[id] = from.sources[i].resume;
+    skipped_.skip_to(id, from.sources[i].resume);
   }
-}
-
-std::span<const Element> PartDecoder::without_skipped(std::span<const Element> elements) {
-  if (!skips_) return elements;
-  kept_.clear();
-  for (const Element& element : elements) {
-    std::optional<ResumePoint>& resume = skipped_[element.trace_id];
-    if (!resume) {
-      kept_.push_back(element);
-    } else if (element.index < resume->index) {
-      continue;
-    } else if (resume->skip != 0) {
-      // From the first one on, the index of the others does not matter.
-      *resume = {.index = 0, .skip = resume->skip - 1};
-      if (resume->skip == 0) resume.reset();
-    } else {
-      resume.reset();
-      kept_.push_back(element);
-    }
-  }
-  return kept_;
 }
 
 Result<PartDecoder::Step> PartDecoder::drain(const Take& take, const Stop& stop) {
   while (const std::size_t count = decoders_->next(batch_)) {
     if (stop && stop()) return fail(ErrorCode::kLimit, "The question was given up.");
-    const std::span<const Element> elements = without_skipped(std::span(batch_).first(count));
+    const std::span<const Element> elements = skipped_.rest_of(std::span(batch_).first(count));
     if (!elements.empty() && !take(elements)) return Step::kStopped;
   }
   return Step::kBlock;
 }
 
-/// Never beyond a place where a keyframe can be.
-std::optional<inputs::TraceBlock> PartDecoder::next_block() {
-  if (rest_.bytes.empty()) {
-    auto block = capture_.next_block();
-    if (!block) return std::nullopt;
-    rest_ = *block;
-  }
-  const std::size_t alignment = std::max<std::size_t>(decoders_->alignment(), 1);
-  const auto most = std::max<std::size_t>(options_.keyframe_bytes / alignment, 1) * alignment;
-  inputs::TraceBlock block = rest_;
-  if (block.bytes.size() > most) block.bytes = block.bytes.first(most);
-  if (limit_ > block.index && limit_ - block.index < block.bytes.size())
-    block.bytes = block.bytes.first(static_cast<std::size_t>(limit_ - block.index));
-  rest_.index += block.bytes.size();
-  rest_.bytes = rest_.bytes.subspan(block.bytes.size());
-  return block;
-}
-
 Result<PartDecoder::Step> PartDecoder::step(const Take& take, const Stop& stop) {
   if (finished_) return Step::kEnd;
-  const auto block = next_block();
+  // A keyframe can be at each multiple of the alignment.
+  const std::size_t alignment = std::max<std::size_t>(decoders_->alignment(), 1);
+  const auto most = std::max<std::size_t>(options_.keyframe_bytes / alignment, 1) * alignment;
+  const auto block = blocks_.next(capture_, most);
   if (!block) {
     finished_ = true;
     decoders_->finish();
@@ -237,23 +147,17 @@ Result<PartDecoder::Step> PartDecoder::step(const Take& take, const Stop& stop) 
                 fmt::format("{}: decoding cannot go on after byte {}.", capture_.trace().path(),
                             block->index + decoders_->consumed()));
   }
-  index_ = block->index + block->bytes.size();
+  blocks_.passed(*block);
   return Step::kBlock;
 }
 
-std::optional<ElementTime> PartDecoder::time_of(const Element& element) const {
-  if (local_times_ ? has_local_time(element) : has_time(element))
-    return ElementTime{.time = element.timestamp, .is_of_those_before = local_times_};
-  return std::nullopt;
-}
-
 void PartDecoder::observe(std::span<const Element> elements) {
-  if (!has_others_) return engine_->observe(elements);
+  if (kinds_.all_execute()) return engine_->observe(elements);
   for (std::size_t i = 0; i < elements.size();) {
     const TraceId id = elements[i].trace_id;
     std::size_t end = i + 1;
     while (end < elements.size() && elements[end].trace_id == id) ++end;
-    if (executes_[id]) {
+    if (executes(id)) {
       engine_->observe(elements.subspan(i, end - i));
       if (clock_->unit() == AxisUnit::kInstructions)
         clock_->set_recent(static_cast<double>(engine_->position(id)));
@@ -267,13 +171,9 @@ void PartDecoder::observe(std::span<const Element> elements) {
 
 Keyframe PartDecoder::keyframe() {
   Keyframe frame;
-  frame.index = index_;
+  frame.index = index();
   frame.at_end = finished_;
-  if (!finished_) {
-    std::shared_ptr<DecodeTree> decoders = can_jump_ ? blank_->clone() : decoders_->clone();
-    if (can_jump_) decoders->restore(*decoders_);
-    frame.decoders = std::move(decoders);
-  }
+  if (!finished_) frame.decoders = decoders_.save();
   frame.stacks = engine_->save();
   frame.recent = clock_->recent();
   for (const inputs::CaptureSource& source : capture_.sources()) {

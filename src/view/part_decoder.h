@@ -8,7 +8,11 @@
 #include <vector>
 
 #include "axis_clock.h"
+#include "block_cutter.h"
+#include "decoder_state.h"
 #include "keyframe.h"
+#include "skipped_elements.h"
+#include "source_kinds.h"
 #include "waymark/base/result.h"
 #include "waymark/inputs/capture.h"
 #include "waymark/stacks/engine.h"
@@ -31,10 +35,10 @@ class PartDecoder {
   [[nodiscard]] DecodeTree& decoders() { return *decoders_; }
   [[nodiscard]] stacks::Engine& engine() { return *engine_; }
   /// Whether a source traces the execution of instructions.
-  [[nodiscard]] bool executes(TraceId id) const { return executes_[id]; }
+  [[nodiscard]] bool executes(TraceId id) const { return kinds_.executes(id); }
 
   /// Whether keyframes with an entry are enough: nothing is summed up from the start of the trace.
-  [[nodiscard]] bool can_begin_early() const { return can_jump_; }
+  [[nodiscard]] bool can_begin_early() const { return decoders_.can_jump(); }
 
   /// Gets what happens on stacks, after the clock.
   void set_sink(stacks::Sink* sink) { sink_ = sink; }
@@ -43,7 +47,7 @@ class PartDecoder {
   Result<void> begin(const Keyframe& from, AxisUnit unit, std::uint64_t origin,
                      const std::function<stacks::Code(stacks::CodeId)>& code_of);
   /// No block goes beyond this place.
-  void set_limit(TraceIndex limit) { limit_ = limit; }
+  void set_limit(TraceIndex limit) { blocks_.set_limit(limit); }
 
   /// Gets each batch before the engine does.
   using Take = std::function<bool(std::span<const Element> elements)>;
@@ -52,16 +56,18 @@ class PartDecoder {
   /// The next block of the capture; at its end, what the sources still hold.  `take` may end it.
   Result<Step> step(const Take& take, const Stop& stop);
   /// Where the last block ended.
-  [[nodiscard]] TraceIndex index() const { return index_; }
+  [[nodiscard]] TraceIndex index() const { return blocks_.index(); }
 
   /// The clock; for elements of sources without instructions, call observe().
   [[nodiscard]] AxisClock& clock() { return *clock_; }
   /// The number of the next instruction of a source, or of its next element.
   [[nodiscard]] std::uint64_t n(TraceId id) const {
-    return executes_[id] ? engine_->position(id) : others_[id];
+    return executes(id) ? engine_->position(id) : others_[id];
   }
   /// The time that an element states for its source; local timestamps only of an ITM that is alone.
-  [[nodiscard]] std::optional<ElementTime> time_of(const Element& element) const;
+  [[nodiscard]] std::optional<ElementTime> time_of(const Element& element) const {
+    return kinds_.time_of(element);
+  }
   /// Gives elements to the engine and the clock.
   void observe(std::span<const Element> elements);
   /// The state after the last block.
@@ -73,32 +79,20 @@ class PartDecoder {
   explicit PartDecoder(const SessionOptions& options, inputs::Capture&& capture);
   Result<void> make_engine();
   void begin_early(const Keyframe& from);
-  std::span<const Element> without_skipped(std::span<const Element> elements);
-  std::optional<inputs::TraceBlock> next_block();
   Result<Step> drain(const Take& take, const Stop& stop);
 
   const SessionOptions& options_;
   inputs::Capture capture_;
-  std::unique_ptr<DecodeTree> blank_;  ///< As the tree was at the start.
-  std::unique_ptr<DecodeTree> other_;  ///< Instead of that of the capture, if sources cannot jump.
-  DecodeTree* decoders_ = nullptr;
+  SourceKinds kinds_;
+  DecoderState decoders_;
+  BlockCutter blocks_;
+  SkippedElements skipped_;
   std::unique_ptr<Relay> relay_;
   std::unique_ptr<stacks::Engine> engine_;
   std::unique_ptr<AxisClock> clock_;
   stacks::Sink* sink_ = nullptr;
-  std::array<bool, 256> executes_{};
   std::array<std::uint64_t, 256> others_{};  ///< Elements of sources that do not execute.
   std::vector<Element> batch_;
-  inputs::TraceBlock rest_{};  ///< The rest of a block of the capture.
-  /// By source: what is not given, because it comes before the keyframe.
-  std::array<std::optional<ResumePoint>, 256> skipped_{};
-  bool skips_ = false;
-  std::vector<Element> kept_;
-  TraceIndex limit_ = kNoIndex;
-  TraceIndex index_ = 0;
-  bool can_jump_ = false;
-  bool has_others_ = false;  ///< Sources that do not execute.
-  bool local_times_ = false;
   bool finished_ = false;
 };
 

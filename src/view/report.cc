@@ -162,11 +162,12 @@ Result<std::string> comparison(Session& first, Session& second, const Stop& stop
 
 Result<void> wait_until_ready(Session& session, const Stop& stop) {
   constexpr std::chrono::milliseconds kPeriod{20};
-  while (session.facts().stage != Stage::kReady) {
+  for (;;) {
+    const CaptureFacts facts = session.facts();
+    if (facts.stage == Stage::kReady || !facts.failure.empty()) return {};
     if (stop()) return fail(ErrorCode::kLimit, "The report was not finished.");
     std::this_thread::sleep_for(kPeriod);
   }
-  return {};
 }
 
 Result<Report> make_report(Session& session, Session* other, const ReportOptions& options,

@@ -58,7 +58,7 @@ class SwitchWatch final : public stacks::Sink {
 }  // namespace
 
 Result<void> TraceSession::make_knowledge() {
-  const inputs::Capture& capture = reader_->capture();
+  const inputs::Capture& capture = reading_.capture();
   memory_ = std::make_unique<inputs::CodeMemory>(capture);
   stacks::Options stacks;
   if (options_.stack_options) {
@@ -94,7 +94,7 @@ Result<void> TraceSession::make_knowledge() {
 }
 
 TrackNumber TraceSession::track_of(TraceId source, std::uint64_t thread) const {
-  const auto known = this->known();
+  const auto known = reading_.known();
   TrackNumber any = 0;
   for (const auto& [number, track] : known->overview.tracks()) {
     if (!is_thread_track(number) || track.source != source) continue;
@@ -105,7 +105,7 @@ TrackNumber TraceSession::track_of(TraceId source, std::uint64_t thread) const {
 }
 
 Result<MessagesFound> TraceSession::messages(double from, double to, const Stop& stop) {
-  const auto known = this->known();
+  const auto known = reading_.known();
   MessagesFound found{.complete = true, .searched_to = to};
   // The overview has all of them, unless there are very many.
   bool has_all = known->complete;
@@ -149,13 +149,13 @@ Result<Answer> TraceSession::ask(
     const Stop& stop, const std::function<Result<Answer>(RealReplay& replay)>& question) {
   auto loan = pool_.lend(stop);
   if (!loan) return std::unexpected(loan.error());
-  RealReplay replay(**loan, known(), axis_, codes_);
+  RealReplay replay(**loan, reading_.known(), reading_.axis(), codes_);
   return question(replay);
 }
 
 Result<Instant> TraceSession::instant_at(RealReplay& replay, TrackNumber track, double at,
                                          const Stop& stop) {
-  const auto known = this->known();
+  const auto known = reading_.known();
   const auto found = known->overview.tracks().find(track);
   if (found == known->overview.tracks().end() || !is_thread_track(track))
     return fail(ErrorCode::kNotFound, fmt::format("There is no thread with number {}.", track));
@@ -220,14 +220,14 @@ Result<Code> TraceSession::code(FunctionNumber function, const Window& window, c
 
 /// The whole capture was counted when it was read.
 Result<WindowCalls> TraceSession::calls(const Window& window, const Stop& stop) {
-  const auto known = this->known();
+  const auto known = reading_.known();
   const bool is_whole = window.tracks.empty() && known->complete && window.from <= 0 &&
                         window.to >= known->overview.length();
   if (!is_whole || known->tree == nullptr) {
     return ask<WindowCalls>(
         stop, [&](RealReplay& replay) { return calls_of(replay, window, knowledge_, stop); });
   }
-  WindowCalls calls{.tree = *known->tree, .exact = true, .has_cycles = axis_.has_cycles};
+  WindowCalls calls{.tree = *known->tree, .exact = true, .has_cycles = reading_.axis().has_cycles};
   for (const stacks::Quality& quality : known->quality) {
     calls.calls += quality.calls;
     calls.exceptions += quality.exceptions;
@@ -271,24 +271,16 @@ Result<Hits> TraceSession::find(const Query& query, const Stop& stop) {
                    [&](RealReplay& replay) { return find_hits(replay, query, knowledge_, stop); });
 }
 
-Result<std::vector<std::string>> TraceSession::doubts(const Stop& stop) {
-  const std::scoped_lock lock(doubts_mutex_);
-  if (!doubts_) {
-    if (!options_.doubts) return std::vector<std::string>();
-    auto found = options_.doubts(stop);
-    if (!found) return std::unexpected(std::move(found).error());
-    doubts_ = *std::move(found);
-  }
-  return *doubts_;
-}
-
 Result<std::vector<HealthFinding>> TraceSession::health(const Stop& stop) {
-  const auto doubts = this->doubts(stop);
+  const auto doubts = doubts_.get(options_.doubts, stop);
   if (!doubts) return std::unexpected(doubts.error());
   std::vector<HealthFinding> findings;
+  if (const std::string failure = reading_.failure(); !failure.empty())
+    findings.push_back(reading_failed(failure, facts().axis.length));
   for (const std::string& doubt : *doubts) findings.push_back(finding_of(doubt));
   const std::vector<Track> tracks = this->tracks();
-  std::ranges::move(places_of_loss(known()->overview, tracks), std::back_inserter(findings));
+  std::ranges::move(places_of_loss(reading_.known()->overview, tracks),
+                    std::back_inserter(findings));
   return findings;
 }
 

@@ -3,21 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <map>
 
 #include "picture.h"
-#include "shelf.h"
 #include "waymark/inputs/detect.h"
 
 namespace waymark::view {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr auto kBetweenPublications = std::chrono::milliseconds(200);
 constexpr std::uint32_t kMostPixels = 8192;
 
 std::string_view kind_of(const inputs::Capture& capture) {
@@ -44,12 +39,10 @@ Result<std::unique_ptr<Session>> make_session(SessionOptions options) {
 }
 
 TraceSession::TraceSession(SessionOptions options)
-    : options_(std::move(options)), pool_(options_, options_.decoders), spare_(options_, 1) {}
-
-TraceSession::~TraceSession() {
-  ending_ = true;
-  if (worker_.joinable()) worker_.join();
-}
+    : options_(std::move(options)),
+      pool_(options_, options_.decoders),
+      spare_(options_, 1),
+      reading_(options_, functions_, codes_) {}
 
 Result<std::unique_ptr<Session>> TraceSession::make(SessionOptions options) {
   std::unique_ptr<TraceSession> session(new TraceSession(std::move(options)));
@@ -58,134 +51,39 @@ Result<std::unique_ptr<Session>> TraceSession::make(SessionOptions options) {
 }
 
 Result<void> TraceSession::open() {
-  auto reader = PartDecoder::open(options_);
-  if (!reader) return std::unexpected(std::move(reader).error());
-  reader_ = std::move(*reader);
-  const inputs::Capture& capture = reader_->capture();
-  std::optional<Stored> stored = read_stored();
-  if (stored) {
-    axis_ = stored->axis;
-    codes_.take(std::move(stored->codes));
-    known_ = std::make_shared<const Known>(std::move(stored->known));
-  } else {
-    const auto axis = choose_axis(*reader_, {});
-    if (!axis) return std::unexpected(axis.error());
-    axis_ = *axis;
-  }
+  WAYMARK_TRY(reading_.open());
+  const inputs::Capture& capture = reading_.capture();
+  const AxisChoice& axis = reading_.axis();
   facts_ = {.name = options_.name,
             .path = options_.path,
             .kind = std::string(kind_of(capture)),
             .bytes = capture.trace_bytes(),
-            .axis = {.unit = axis_.unit, .origin = axis_.origin},
+            .axis = {.unit = axis.unit, .origin = axis.origin},
             .span_bytes = options_.span_bytes,
-            .has_timestamps = axis_.has_timestamps,
-            .has_cycles = axis_.has_cycles};
+            .has_timestamps = axis.has_timestamps,
+            .has_cycles = axis.has_cycles};
   for (const inputs::CaptureSource& source : capture.sources()) {
     ids_.push_back(source.id);
     facts_.sources.push_back({.id = source.id,
                               .name = source.device,
                               .protocol = std::string(protocol_name(source.source->protocol())),
                               .core = source.core,
-                              .executes = reader_->executes(source.id)});
+                              .executes = reading_.executes(source.id)});
   }
   WAYMARK_TRY(make_knowledge());
-  if (known_) return {};
-  builder_ =
-      std::make_unique<Builder>(*reader_, functions_, codes_, axis_, options_.keyframe_bytes);
-  worker_ = std::thread([this] { work(); });
+  reading_.start();
   return {};
-}
-
-// ---- Reading --------------------------------------------------------------------------------
-
-void TraceSession::work() {
-  auto published = Clock::now() - kBetweenPublications;
-  const Stop stop = [this] { return ending_.load(); };
-  while (!ending_) {
-    const auto more = builder_->step(stop);
-    if (!more) {
-      if (ending_) return;
-      {
-        const std::scoped_lock lock(mutex_);
-        failure_ = more.error().detail;
-      }
-      publish(true);
-      return;
-    }
-    if (!*more) break;
-    if (Clock::now() - published < kBetweenPublications) continue;
-    publish(false);
-    published = Clock::now();
-  }
-  if (ending_) return;
-  publish(true);
-  builder_.reset();
-  store();
-}
-
-/// What an earlier session stored.
-std::optional<Stored> TraceSession::read_stored() {
-  const inputs::Capture& capture = reader_->capture();
-  const auto records = read_shelf(options_.index, capture, {});
-  if (!records) return std::nullopt;
-  auto stored = from_records(*records,
-                             {.sources = capture.sources().size(),
-                              .bytes = capture.trace_bytes(),
-                              .alignment = reader_->decoders().alignment()},
-                             functions_);
-  if (!stored) return std::nullopt;
-  return std::move(*stored);
-}
-
-/// It is not an error if nothing can be stored: the next session reads the capture again.
-void TraceSession::store() {
-  const inputs::Capture& capture = reader_->capture();
-  const std::uint64_t limit = stored_limit(capture.trace_bytes());
-  if (options_.index.looked_for.empty() || limit == 0 || !reader_->can_begin_early()) return;
-  const Stop stop = [this] { return ending_.load(); };
-  std::shared_ptr<Known> lighter;
-  const auto make =
-      [&](index::Index& index) -> Result<std::optional<std::vector<index::ViewRecord>>> {
-    auto known = std::make_shared<Known>(*this->known());
-    auto keyframes = with_entries(known->keyframes, index, ids_, stop);
-    if (!keyframes) return std::unexpected(keyframes.error());
-    known->keyframes = std::move(*keyframes);
-    lighter = known;
-    return to_records(
-        {.known = *known, .axis = axis_, .codes = codes_, .functions = functions_, .limit = limit});
-  };
-  (void)write_shelf(options_.index, capture, make, stop);
-  if (lighter == nullptr) return;
-  // States of decoders are large, and no longer needed.
-  const std::scoped_lock lock(mutex_);
-  known_ = std::move(lighter);
-}
-
-void TraceSession::publish(bool tree) {
-  const std::uint64_t bytes = reader_->index();
-  const bool with_tree = tree || bytes >= 2 * tree_bytes_;
-  auto next = std::make_shared<Known>(builder_->known(with_tree));
-  if (with_tree) tree_bytes_ = std::max<std::uint64_t>(bytes, 1);
-  const std::scoped_lock lock(mutex_);
-  if (!with_tree && known_) next->tree = known_->tree;
-  known_ = std::move(next);
-}
-
-std::shared_ptr<const Known> TraceSession::known() const {
-  const std::scoped_lock lock(mutex_);
-  if (known_) return known_;
-  static const auto nothing = std::make_shared<const Known>();
-  return nothing;
 }
 
 // ---- Facts ----------------------------------------------------------------------------------
 
 CaptureFacts TraceSession::facts() const {
   CaptureFacts facts = facts_;
-  const auto known = this->known();
+  const auto known = reading_.known();
   facts.axis.length = known->overview.length();
   facts.done = known->bytes;
   facts.stage = known->complete ? Stage::kReady : Stage::kReading;
+  facts.failure = reading_.failure();
   for (std::size_t i = 0; i < known->n.size(); ++i)
     if (facts.sources[i].executes) facts.sources[i].instructions = known->n[i];
   return facts;
@@ -193,7 +91,7 @@ CaptureFacts TraceSession::facts() const {
 
 std::vector<Track> TraceSession::tracks() const {
   std::vector<Track> tracks;
-  const auto known = this->known();
+  const auto known = reading_.known();
   for (const auto& [number, from] : known->overview.tracks()) {
     Track track{.number = number,
                 .source = from.source,
@@ -206,7 +104,7 @@ std::vector<Track> TraceSession::tracks() const {
     if (is_thread_track(number)) {
       track.kind = TrackKind::kThread;
       if (options_.thread_name)
-        track.thread = options_.thread_name(reader_->capture(), from.source, from.thread);
+        track.thread = options_.thread_name(reading_.capture(), from.source, from.thread);
       track.name = track.thread.empty() ? track.group : track.thread;
     } else if (number < kEventTracks) {
       track.kind = TrackKind::kMessages;
@@ -266,7 +164,7 @@ Result<std::shared_ptr<const Piece>> TraceSession::piece(DecoderPool& pool, cons
     if (!lent) return std::unexpected(lent.error());
     loan.emplace(std::move(*lent));
   }
-  auto made = make_piece(**loan, *from, *to, axis_, functions_, codes_, stop);
+  auto made = make_piece(**loan, *from, *to, reading_.axis(), functions_, codes_, stop);
   if (made) cache_.keep(from, to, *made);
   return made;
 }
@@ -277,7 +175,7 @@ Result<Timeline> TraceSession::timeline(const Window& window, std::uint32_t widt
     return fail(ErrorCode::kInvalidArgument, "The window ends before it begins.");
   if (width == 0 || width > kMostPixels)
     return fail(ErrorCode::kInvalidArgument, fmt::format("The width is 1 to {}.", kMostPixels));
-  const auto known = this->known();
+  const auto known = reading_.known();
   const Canvas canvas{.from = window.from,
                       .to = window.to,
                       .width = width,

@@ -1,23 +1,20 @@
 // The session over a real capture: what its parts share.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
-#include "builder.h"
 #include "call_questions.h"
 #include "decoder_pool.h"
 #include "function_table.h"
+#include "health.h"
 #include "knowledge.h"
+#include "reading.h"
 #include "real_replay.h"
-#include "stored.h"
 #include "waymark/inputs/code_memory.h"
 #include "waymark/outputs/instructions.h"
 #include "waymark/view/replay.h"
@@ -38,7 +35,6 @@ struct Interval {
 class TraceSession final : public Session {
  public:
   static Result<std::unique_ptr<Session>> make(SessionOptions options);
-  ~TraceSession() override;
 
   [[nodiscard]] CaptureFacts facts() const override;
   [[nodiscard]] std::vector<Track> tracks() const override;
@@ -61,11 +57,6 @@ class TraceSession final : public Session {
  private:
   explicit TraceSession(SessionOptions options);
   Result<void> open();
-  void work();
-  void publish(bool tree);
-  std::optional<Stored> read_stored();
-  void store();
-  [[nodiscard]] std::shared_ptr<const Known> known() const;
   /// The intervals in which something happened in a part of the axis.
   [[nodiscard]] std::vector<Interval> intervals(const Known& known, double from, double to) const;
   Result<std::shared_ptr<const Piece>> piece(DecoderPool& pool, const Known& known,
@@ -81,7 +72,6 @@ class TraceSession final : public Session {
   Result<Answer> ask(const Stop& stop,
                      const std::function<Result<Answer>(RealReplay& replay)>& question);
   Result<WindowCalls> calls(const Window& window, const Stop& stop);
-  Result<std::vector<std::string>> doubts(const Stop& stop);
   /// The last instruction of a thread at a place.
   Result<Instant> instant_at(RealReplay& replay, TrackNumber track, double at, const Stop& stop);
 
@@ -91,22 +81,13 @@ class TraceSession final : public Session {
   PieceCache cache_;
   FunctionTable functions_;
   CodeList codes_;
-  AxisChoice axis_{};
+  Reading reading_;
   CaptureFacts facts_{};      ///< What does not change.
   std::vector<TraceId> ids_;  ///< The sources, in the order of the capture.
-  std::unique_ptr<PartDecoder> reader_;
   std::unique_ptr<inputs::CodeMemory> memory_;
   std::unique_ptr<outputs::InstructionPool> instructions_;
   Knowledge knowledge_{};
-  std::unique_ptr<Builder> builder_;
-  std::mutex doubts_mutex_;
-  std::optional<std::vector<std::string>> doubts_;  ///< Nothing: not asked yet.
-  mutable std::mutex mutex_;
-  std::shared_ptr<const Known> known_;
-  std::uint64_t tree_bytes_ = 0;  ///< How much of the trace the tree of `known_` has.
-  std::string failure_{};         ///< Why reading has ended early.
-  std::atomic<bool> ending_ = false;
-  std::thread worker_;
+  Doubts doubts_;
 };
 
 }  // namespace waymark::view

@@ -75,8 +75,10 @@ TEST(ViewJson, capture) {
                       R"("origin":"18446744073709551615","length":2.5})"),
             std::string::npos)
       << text;
-  EXPECT_NE(text.find(R"("progress":{"done":4,"total":10,"complete":false,"stage":"overview"})"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find(
+          R"("progress":{"done":4,"total":10,"complete":false,"stage":"overview","failure":""})"),
+      std::string::npos)
       << text;
 }
 

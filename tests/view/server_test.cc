@@ -366,6 +366,32 @@ TEST_F(ViewServer, many_clients_at_once) {
   EXPECT_EQ(good, 48 * 5 + 16 * 2);
 }
 
+TEST_F(ViewServer, many_clients_take_turns_with_the_first) {
+  constexpr int kOthers = 63;
+  constexpr int kRounds = 4;
+  session_.delay = milliseconds(2);
+  start({.workers = 1});
+  Client first(server_->port());
+  std::vector<Client> others;
+  for (int i = 0; i < 3 * kOthers; ++i) {
+    others.emplace_back(server_->port());
+    for (int round = 0; round < 10; ++round) {
+      others.back().send(get("api/1/measure?cancel=c" + std::to_string(i % kOthers) + "." +
+                             std::to_string(i) + "r" + std::to_string(round)));
+    }
+  }
+  wait_for(session_.measured, kOthers);
+  for (int round = 0; round < kRounds; ++round) {
+    const int before = session_.measured;
+    first.send(get("api/1/measure?cancel=first." + std::to_string(round)));
+    EXPECT_EQ(status(first.receive()), 200);
+    // What is computed, one question of each other client, and its own.
+    EXPECT_LE(session_.measured - before, 2 + kOthers) << "round " << round;
+    // A third of the others vanish, and leave their turns.
+    for (int i = 0; round == 1 && i < kOthers; ++i) others.pop_back();
+  }
+}
+
 TEST_F(ViewServer, stops_while_it_computes) {
   session_.delay = milliseconds(20'000);
   start();

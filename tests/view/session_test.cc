@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -15,6 +17,7 @@
 #include "waymark/inputs/capture.h"
 #include "waymark/stacks/timeline.h"
 #include "waymark/synth/random.h"
+#include "waymark/view/report.h"
 
 namespace waymark::view {
 namespace {
@@ -97,16 +100,17 @@ stacks::Timeline::Choice choice_of(AxisUnit unit) {
 }
 
 /// All frames of a capture, with places by stacks::Timeline.
-Rows plain_rows(const std::string& path, const Axis& axis) {
+Rows plain_rows(const std::string& path, const Axis& axis, bool named) {
   auto capture = inputs::Capture::open(path, {});
   if (!capture) return {};
   Slices slices;
   if (axis.unit != AxisUnit::kInstructions) slices.scale = std::ldexp(1.0, kFraction);
   stacks::Timeline timeline(slices, {.unit = choice_of(axis.unit)});
   Finer finer(timeline, axis.origin);
-  auto options = stack_options(*capture);
-  options->sink = &finer;
-  stacks::Engine engine(std::move(*options));
+  stacks::Options options;
+  if (named) options = *stack_options(*capture);
+  options.sink = &finer;
+  stacks::Engine engine(std::move(options));
   slices.tree = &engine.tree();
   set_sources(engine, *capture);
   engine.observe(elements_of(*capture));
@@ -159,26 +163,37 @@ void check_spans(const Timeline& timeline, const Rows& rows, const std::string& 
   }
 }
 
-/// Windows of all sizes, at many places, with keyframes at many places.
-void check_windows(const std::string& path) {
+/// WAYMARK_WINDOWS=N tests so many windows of each capture, and other ones for each N; without it,
+/// few.
+std::uint64_t wanted_windows() {
+  const char* const text = std::getenv("WAYMARK_WINDOWS");  // NOLINT(concurrency-mt-unsafe)
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : 0;
+}
+
+/// Windows of all sizes, at many places, with keyframes at many places.  `named`: functions have
+/// names where the capture has symbols.
+void check_windows(const std::string& path, bool named = true) {
   Rows rows;
   std::vector<Window> windows;
-  synth::Random random(17);
+  const std::uint64_t wanted = wanted_windows();
+  synth::Random random(17 + wanted);
   for (const std::uint64_t distance :
        {std::uint64_t{256} << 10, std::uint64_t{1} << 10, std::uint64_t{208}}) {
-    const auto session = open(options_of(path, distance));
+    SessionOptions options = options_of(path, distance);
+    if (!named) options.stack_options = {};
+    const auto session = open(options);
     ASSERT_TRUE(session);
     const CaptureFacts facts = session->facts();
     if (windows.empty()) {
-      rows = plain_rows(path, facts.axis);
+      rows = plain_rows(path, facts.axis, named);
       const double length = facts.axis.length;
       // Without the code of its programs, a capture without timestamps has no axis.
       if (length == 0) return;
       windows.push_back({.from = 0, .to = length});
-      for (int i = 0; i < 12; ++i) {
+      for (std::uint64_t i = 0; i < std::max<std::uint64_t>(wanted, 12); ++i) {
         const double from = length * random.below(1'000'000) / 1'000'000.0;
         windows.push_back(
-            {.from = from, .to = from + length * std::pow(0.5, i) + length * 0.00001});
+            {.from = from, .to = from + length * std::pow(0.5, i % 12) + length * 0.00001});
       }
     }
     for (const Window& window : windows) {
@@ -195,6 +210,8 @@ void check_windows(const std::string& path) {
 
 TEST(TraceSession, windows_of_quicksort) { check_windows(Sample::folder()); }
 
+TEST(TraceSession, windows_of_quicksort_without_names) { check_windows(Sample::folder(), false); }
+
 TEST(TraceSession, windows_of_snapshots) {
   const std::filesystem::path folder =
       std::string(WAYMARK_SOURCE_DIR) + "/../shared/data/snapshots";
@@ -205,6 +222,44 @@ TEST(TraceSession, windows_of_snapshots) {
     check_windows((folder / name).string());
     if (HasFailure()) return;
   }
+}
+
+TEST(TraceSession, windows_of_all_snapshots) {
+  const std::filesystem::path folder =
+      std::string(WAYMARK_SOURCE_DIR) + "/../shared/data/snapshots";
+  if (wanted_windows() == 0) GTEST_SKIP() << "WAYMARK_WINDOWS is not set";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no recorded captures";
+  for (const auto& each : std::filesystem::directory_iterator(folder)) {
+    for (const bool named : {true, false}) {
+      SCOPED_TRACE(each.path().filename().string() + (named ? "" : " without names"));
+      check_windows(each.path().string(), named);
+    }
+    if (HasFatalFailure()) return;
+  }
+}
+
+/// A session whose reading ends early, as if a file could no longer be read.
+TEST(TraceSession, says_why_reading_ended_early) {
+  SessionOptions options = options_of(Sample::folder());
+  options.stack_options = [calls = std::make_shared<std::atomic<int>>()](
+                              const inputs::Capture& capture) -> Result<stacks::Options> {
+    // The axis and the names of functions are there before reading begins.
+    if (++*calls == 3) return fail(ErrorCode::kIo, "The disk is gone.");
+    return stack_options(capture);
+  };
+  const auto session = make_session(options);
+  ASSERT_TRUE(session) << session.error().detail;
+  for (int i = 0; i < 5000 && (*session)->facts().failure.empty(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  EXPECT_EQ((*session)->facts().failure, "The disk is gone.");
+  EXPECT_EQ((*session)->facts().stage, Stage::kReading);
+  // A report must not wait for more.
+  EXPECT_TRUE(wait_until_ready(**session, [] { return false; }));
+  const auto findings = (*session)->health({});
+  ASSERT_TRUE(findings);
+  ASSERT_FALSE(findings->empty());
+  EXPECT_EQ(findings->front().severity, Severity::kError);
+  EXPECT_EQ(findings->front().text, "The disk is gone. What comes after this place is not shown.");
 }
 
 }  // namespace

@@ -116,6 +116,12 @@ int run_report(const ReportCommand& options) {
                           stop);
   }
   if (!report) return code_of(report.error());
+  int code = kOk;
+  for (const auto& session : sessions) {
+    const view::CaptureFacts facts = session->facts();
+    if (facts.failure.empty()) continue;
+    code = complain(fmt::format("{} The report has what comes before.", facts.failure), kInput);
+  }
   for (const std::string& what : report->left_out)
     note(fmt::format("--max-size left no room for {}.", what));
   auto output = Output::open_whole(options.output, inputs);
@@ -124,8 +130,8 @@ int run_report(const ReportCommand& options) {
                     output.error().code == ErrorCode::kInvalidArgument ? kUsage : kOutput);
   }
   output->text().put(report->html);
-  if (output->commit()) return kOk;
-  return finish_output(*output, kOk);
+  if (output->commit()) return code;
+  return finish_output(*output, code);
 }
 
 }  // namespace waymark::cli

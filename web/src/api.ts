@@ -33,7 +33,7 @@ export interface Capture {
   kind: string;
   axis: Axis;
   sources: SourceFacts[];
-  progress: { done: number; total: number; complete: boolean; stage: string };
+  progress: { done: number; total: number; complete: boolean; stage: string; failure?: string };
   limits: { span_bytes: number };
   has: { timestamps: boolean; cycles: boolean; symbols: boolean; lines: boolean };
   programs: ProgramFacts[];

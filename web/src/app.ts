@@ -285,7 +285,7 @@ export class App {
     for (;;) {
       try {
         await this.facts();
-        if (this.capture?.progress.complete) return;
+        if (this.capture?.progress.complete || this.capture?.progress.failure) return;
         await new Promise((resolve) => setTimeout(resolve, pollMilliseconds));
       } catch (error) {
         if (!(error instanceof Failure) || error.kind !== 'gone') {

@@ -226,11 +226,13 @@ export class Page {
     ];
     this.facts.textContent = words.filter(Boolean).join(' · ');
     const { done, total, complete } = capture.progress;
-    this.progress.hidden = complete;
+    const failure = visible(capture.progress.failure ?? '', 1000);
+    this.progress.hidden = complete || failure !== '';
     this.progress.max = Math.max(total, 1);
     this.progress.value = done;
     const share = total ? Math.floor((done / total) * 100) : 0;
-    const progress = complete ? '' : `Reading: ${share} %. What is known so far is shown.`;
+    const reading = failure ? `Reading ended at ${share} %.` : `Reading: ${share} %. What is known so far is shown.`;
+    const progress = complete ? '' : reading;
     if (this.progressText.textContent !== progress) this.progressText.textContent = progress;
     this.showNotices();
   }
@@ -250,6 +252,9 @@ export class Page {
     }
     if (!executes && capture.progress.complete) {
       notices.push('No source of this capture traces instructions: there are messages and events only.');
+    }
+    if (capture.progress.failure) {
+      notices.push(`The capture could not be read to its end. ${visible(capture.progress.failure, 1000)}`);
     }
     const windows = source.windows();
     const key = `${notices.join()} ${windows?.length}`;

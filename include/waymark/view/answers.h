@@ -171,6 +171,7 @@ struct CaptureFacts {
   std::vector<SourceFacts> sources{};
   std::vector<ProgramFacts> programs{};
   Stage stage = Stage::kReading;
+  std::string failure{};         ///< Why reading ended early; empty: it did not.
   std::uint64_t done = 0;        ///< Bytes of trace that the overview covers.
   std::uint64_t span_bytes = 0;  ///< A window of more bytes of trace has a summary.
   bool has_timestamps = false;

@@ -26,7 +26,8 @@ struct Report {
   std::vector<std::string> left_out{};
 };
 
-/// kLimit: `stop` said so before the session knew the whole capture.
+/// Until the session knows the whole capture, or CaptureFacts::failure says why it never will.
+/// kLimit: `stop` said so before.
 Result<void> wait_until_ready(Session& session, const Stop& stop);
 
 /// In this order, each as far as there is room: the facts, tracks and findings; the timeline of the
