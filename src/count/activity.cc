@@ -83,7 +83,8 @@ void Activity::observe_itm(const Element& element) {
       dwt_event(element.number, element.extra_value, static_cast<std::uint32_t>(element.start));
   switch (event.kind) {
     case DwtKind::kException:
-      if (event.action == DwtExceptionAction::kEntered) bump(counts_.exceptions, event.exception, 1);
+      if (event.action == DwtExceptionAction::kEntered)
+        bump(counts_.exceptions, event.exception, 1);
       break;
     case DwtKind::kPcSample:
       ++counts_.samples;

@@ -125,7 +125,7 @@ void Capture::add_late_sources() {
 
 Result<std::optional<TraceEvent>> Capture::next_event() {
   // Lines that wait are written after this time; docs/howto_live.md.
-  constexpr live::Milliseconds kPatience{30};
+  constexpr live::Milliseconds kPatience{20};
   if (feed_ == nullptr) {
     const auto block = next_block();
     if (!block) return std::nullopt;

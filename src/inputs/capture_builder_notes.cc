@@ -5,9 +5,9 @@
 
 #include "capture_builder.h"
 #include "detect_itm.h"
-#include "waymark/inputs/detect.h"
 #include "waymark/base/plural.h"
 #include "waymark/frames/splitter.h"
+#include "waymark/inputs/detect.h"
 #include "waymark/stm/nibble_order.h"
 
 namespace waymark::inputs {

@@ -197,8 +197,8 @@ Result<void> CaptureBuilder::add_raw_sources() {
       if (capture_.id_bytes_[id] != 0) ids.push_back(id);
     }
   }
-  const bool is_open = options_.live != nullptr && capture_.framing_ != Framing::kNone &&
-                       options_.ids.empty();
+  const bool is_open =
+      options_.live != nullptr && capture_.framing_ != Framing::kNone && options_.ids.empty();
   if (is_open) expect_late_sources(*row, *core, ids);
   if (ids.empty() && (!is_open || options_.live->ended())) {
     return fail(ErrorCode::kBadData,

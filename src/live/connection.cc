@@ -68,9 +68,8 @@ Result<Addresses> resolve(const Address& address, const Stop& stop) {
   }
   Answer answer = future.get();
   if (answer.code == 0) return std::move(answer.list);
-  return fail(ErrorCode::kNotFound,
-              fmt::format("Cannot find the host {}: {}. Check its name.", address.host,
-                          ::gai_strerror(answer.code)));
+  return fail(ErrorCode::kNotFound, fmt::format("Cannot find the host {}: {}. Check its name.",
+                                                address.host, ::gai_strerror(answer.code)));
 }
 
 /// 0, or the errno; a connection that takes too long counts as timed out.

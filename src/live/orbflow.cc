@@ -75,7 +75,7 @@ void OrbflowReader::end_frame(std::vector<std::uint8_t>& out) {
   const bool is_good =
       is_framed && std::accumulate(message.begin(), message.end(), std::uint8_t{0}, sum) == 0;
   if (!is_good) {
-    // The end of a packet that began before the connection is no damage.
+    // The end of a packet that began before the connection is not damage.
     if (!was_joined) return;
     ++(is_framed ? counts_.bad_sums : counts_.bad_frames);
     damaged_ = true;

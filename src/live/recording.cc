@@ -76,9 +76,10 @@ class RecordedStream final : public Stream {
     ::close(trace_);
     trace_ = -1;
     if (options_.tell)
-      options_.tell(fmt::format("--record: cannot write {}: {}. The recording ends here, and the "
-                                "command goes on.",
-                                path, reason(number)));
+      options_.tell(
+          fmt::format("--record: cannot write {}: {}. The recording ends here, and the "
+                      "command goes on.",
+                      path, reason(number)));
   }
 
   std::unique_ptr<Stream> stream_;

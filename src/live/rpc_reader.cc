@@ -53,7 +53,8 @@ RpcReader::Found RpcReader::take_record(std::vector<std::uint8_t>& trace) {
   }
   ++counts_.trace_records;
   for (std::size_t i = 0; i < digits.size(); i += 2)
-    trace.push_back(static_cast<std::uint8_t>(hex_digit(digits[i]) << 4 | hex_digit(digits[i + 1])));
+    trace.push_back(
+        static_cast<std::uint8_t>(hex_digit(digits[i]) << 4 | hex_digit(digits[i + 1])));
   return Found::kTrace;
 }
 

@@ -43,17 +43,18 @@ class Orbflow final : public Unpacker {
     const bool is_other = counts.packets == 0 && (counts.bad_frames + counts.bad_sums >= kMostBad ||
                                                   reader_.since_end() > kMostOpen);
     if (!is_other) return reader_.damaged();
-    return fail(ErrorCode::kUnsupported,
-                fmt::format("What {0} sends is not ORBFLOW; if it is raw trace, use tcp://{0}.",
-                            place_));
+    return fail(
+        ErrorCode::kUnsupported,
+        fmt::format("What {0} sends is not ORBFLOW; if it is raw trace, use tcp://{0}.", place_));
   }
 
   std::string left_out() override {
     if (said_ || reader_.other_tag() == 0) return {};
     said_ = true;
-    return fmt::format("{} sends other tags than {}, first tag {}; they are left out. "
-                       "?tag={} after the port takes that one.",
-                       place_, tag_, reader_.other_tag(), reader_.other_tag());
+    return fmt::format(
+        "{} sends other tags than {}, first tag {}; they are left out. "
+        "?tag={} after the port takes that one.",
+        place_, tag_, reader_.other_tag(), reader_.other_tag());
   }
 
  private:
@@ -114,8 +115,7 @@ class Openocd final : public Unpacker {
     while (true) {
       Bytes in(rest_);
       bool replied = false;
-      while (!in.empty() && !replied)
-        replied = reader_.next(in, out) == RpcReader::Found::kReply;
+      while (!in.empty() && !replied) replied = reader_.next(in, out) == RpcReader::Found::kReply;
       rest_.assign(in.begin(), in.end());
       if (replied) return {};
       if (stop && stop())

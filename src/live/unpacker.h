@@ -15,8 +15,8 @@ class Unpacker {
   virtual ~Unpacker() = default;
 
   /// After connecting: asks the server for trace, if it must be asked.  Bytes of trace that come
-  /// meanwhile are appended to `out`.  kUnsupported: the server speaks another protocol, or refuses;
-  /// kIo: the connection broke, or the caller asked to stop.
+  /// meanwhile are appended to `out`.  kUnsupported: the server speaks another protocol, or
+  /// refuses; kIo: the connection broke, or the caller asked to stop.
   virtual Result<void> begin(Connection& connection, const Stop& stop,
                              std::vector<std::uint8_t>& out) = 0;
 

@@ -39,7 +39,8 @@ double share(std::uint64_t part, std::uint64_t whole) {
 std::string bytes_text(double bytes) {
   if (bytes < 1e3) return fmt::format("{:.0f} B", bytes);
   if (bytes < 1e6) return fmt::format("{:.1f} kB", bytes / 1e3);
-  return bytes < 1e9 ? fmt::format("{:.1f} MB", bytes / 1e6) : fmt::format("{:.1f} GB", bytes / 1e9);
+  return bytes < 1e9 ? fmt::format("{:.1f} MB", bytes / 1e6)
+                     : fmt::format("{:.1f} GB", bytes / 1e9);
 }
 
 std::string clock_text(double seconds) {
@@ -159,11 +160,11 @@ void write_text(TextBuffer& out, const ActivityReport& report, const ActivityVie
                           share(report.now.sleeping, report.now.samples + report.now.sleeping)));
   }
   if (report.total.instructions != 0)
-    page.line(fmt::format("instructions {:.0f}/s",
-                          per_second(report.now.instructions, report.seconds)));
+    page.line(
+        fmt::format("instructions {:.0f}/s", per_second(report.now.instructions, report.seconds)));
   if (report.total.software != 0)
-    page.line(fmt::format("software packets {:.1f}/s",
-                          per_second(report.now.software, report.seconds)));
+    page.line(
+        fmt::format("software packets {:.1f}/s", per_second(report.now.software, report.seconds)));
   const std::vector<HotPlace> places = hot_places(report, view);
   if (!places.empty()) page.heading("    now  in all  function");
   for (const HotPlace& place : places) {

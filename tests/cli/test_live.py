@@ -229,7 +229,7 @@ def test_syst_lines_and_trace(run, tmp_path):
 def test_top_prints_reports(run):
     with Server([ITM_SYNC + DWT * 10 + b'\x01\x1b\x01X\x01\n', 1.3, DWT]) as server:
         result = run('top', address(server), *ITM, *ONCE)
-    result.has('0x8010000', '0x8010400', 'overflows', 'SysTick').matches(r'port 0: ', r'asleep 25\.0 %')
+    result.has('0x8010000', '0x8010004', 'overflows', 'SysTick').matches(r'port 0: ', r'asleep 25\.0 %')
     assert result.out.count('function') >= 2
     with Server([ITM_SYNC + DWT * 10]) as server:
         reports = run('top', address(server), *ITM, *ONCE, '--format', 'json').json_lines()

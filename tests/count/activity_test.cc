@@ -26,12 +26,10 @@ void write(Activity& activity, std::string_view text, std::uint32_t port = 0) {
 
 TEST(Activity, samples_exceptions_and_overflows_since_the_last_look) {
   Activity activity;
-  Element elements[] = {itm(ItmKind::kHardware, 2, 0x8000100, 4),
-                        itm(ItmKind::kHardware, 2, 0x8000100, 4),
-                        itm(ItmKind::kHardware, 2, 0x8000104, 4),
-                        itm(ItmKind::kHardware, 2, 0, 1),
-                        itm(ItmKind::kHardware, 1, 0x100F, 2),
-                        itm(ItmKind::kHardware, 1, 0x200F, 2)};
+  Element elements[] = {
+      itm(ItmKind::kHardware, 2, 0x8000100, 4), itm(ItmKind::kHardware, 2, 0x8000100, 4),
+      itm(ItmKind::kHardware, 2, 0x8000104, 4), itm(ItmKind::kHardware, 2, 0, 1),
+      itm(ItmKind::kHardware, 1, 0x100F, 2),    itm(ItmKind::kHardware, 1, 0x200F, 2)};
   elements[3].extra |= kItmOverflow;
   activity.observe(elements);
   const ActivityCounts counts = activity.take();

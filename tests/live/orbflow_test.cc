@@ -76,9 +76,9 @@ TEST(Orbflow, idle_zeros_are_ignored) {
 TEST(Orbflow, fragment_at_the_beginning_is_no_damage) {
   OrbflowReader reader(1);
   unsigned damages = 0;
-  EXPECT_EQ(read_all(reader, Data{0x41, 0x42, 0x7A, 0x00, 0x04, 0x01, 0x70, 0x8F, 0x00}, 4,
-                     &damages),
-            Data{0x70});
+  EXPECT_EQ(
+      read_all(reader, Data{0x41, 0x42, 0x7A, 0x00, 0x04, 0x01, 0x70, 0x8F, 0x00}, 4, &damages),
+      Data{0x70});
   EXPECT_EQ(damages, 0U);
   EXPECT_EQ(reader.counts().packets, 1U);
 }
@@ -86,8 +86,8 @@ TEST(Orbflow, fragment_at_the_beginning_is_no_damage) {
 TEST(Orbflow, bad_checksum_is_damage_between_good_packets) {
   OrbflowReader reader(1);
   unsigned damages = 0;
-  const Data wire{0x04, 0x01, 0x70, 0x8F, 0x00, 0x03, 0x01, 0x01, 0x00,
-                  0x04, 0x01, 0x70, 0x8F, 0x00};
+  const Data wire{0x04, 0x01, 0x70, 0x8F, 0x00, 0x03, 0x01,
+                  0x01, 0x00, 0x04, 0x01, 0x70, 0x8F, 0x00};
   EXPECT_EQ(read_all(reader, wire, 100, &damages), (Data{0x70, 0x70}));
   EXPECT_EQ(damages, 1U);
   EXPECT_EQ(reader.counts().bad_sums, 1U);
@@ -97,9 +97,9 @@ TEST(Orbflow, bad_checksum_is_damage_between_good_packets) {
 TEST(Orbflow, zero_inside_a_run_is_damage) {
   OrbflowReader reader(1);
   unsigned damages = 0;
-  EXPECT_EQ(read_all(reader, Data{0, 0x05, 0x01, 0x02, 0x00, 0x04, 0x01, 0x70, 0x8F, 0x00}, 3,
-                     &damages),
-            Data{0x70});
+  EXPECT_EQ(
+      read_all(reader, Data{0, 0x05, 0x01, 0x02, 0x00, 0x04, 0x01, 0x70, 0x8F, 0x00}, 3, &damages),
+      Data{0x70});
   EXPECT_EQ(damages, 1U);
   EXPECT_EQ(reader.counts().bad_frames, 1U);
 }

@@ -44,8 +44,7 @@ std::vector<Step> all_of(Stream& stream) {
     const auto piece = stream.next(Milliseconds(0));
     EXPECT_TRUE(piece.has_value()) << piece.error().detail;
     if (!piece || piece->kind == PieceKind::kEnd) return steps;
-    steps.push_back(
-        {piece->kind, Data(piece->bytes.begin(), piece->bytes.end()), piece->arrival});
+    steps.push_back({piece->kind, Data(piece->bytes.begin(), piece->bytes.end()), piece->arrival});
   }
 }
 

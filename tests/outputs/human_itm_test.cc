@@ -59,8 +59,7 @@ TEST_F(HumanItm, release_writes_what_waits_and_the_rest_is_a_line_of_its_own) {
   stamp(10);
   write("you\n");
   stamp(20);
-  EXPECT_EQ(text(),
-            "-- port 0: \"Hi\"\n-- time 10 (+1)\n-- port 0: \"you\\n\", time 20\n");
+  EXPECT_EQ(text(), "-- port 0: \"Hi\"\n-- time 10 (+1)\n-- port 0: \"you\\n\", time 20\n");
 }
 
 TEST_F(HumanItm, with_times_a_line_ends_at_its_stamp) {

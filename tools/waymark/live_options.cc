@@ -114,9 +114,9 @@ Result<LiveInput> open_live_input(const InputOptions& options) {
     return input;
   }
   if (!options.live.record.empty()) {
-    auto recorded = live::record(std::move(stream), {.path = options.live.record,
-                                                     .arrivals = options.live.arrival,
-                                                     .tell = teller()});
+    auto recorded = live::record(
+        std::move(stream),
+        {.path = options.live.record, .arrivals = options.live.arrival, .tell = teller()});
     if (!recorded) return std::unexpected(recorded.error());
     stream = *std::move(recorded);
   }

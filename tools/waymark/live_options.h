@@ -12,14 +12,14 @@
 
 namespace waymark::cli {
 
-/// For a command that can decode trace while it arrives.  `arrival`: it writes lines that can have a
-/// time.
+/// For a command that can decode trace while it arrives.  `arrival`: it writes lines that can have
+/// a time.
 void add_live_options(CLI::App& command, InputOptions& options, bool arrival = true);
 
 /// A live source, or a pipe that may be one.
 struct LiveInput {
-  std::shared_ptr<live::Head> head;     ///< nullptr: the input is neither.
-  inputs::PipeStream* pipe = nullptr;   ///< The stream of `head`, if it is a pipe.
+  std::shared_ptr<live::Head> head;    ///< nullptr: the input is neither.
+  inputs::PipeStream* pipe = nullptr;  ///< The stream of `head`, if it is a pipe.
 };
 
 /// kInvalidArgument: a wrong address, or options that do not fit the input.

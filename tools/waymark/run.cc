@@ -35,10 +35,13 @@ class Runner {
       if (!*event) break;
       output_.arrives((*event)->arrival);
       if (const int code = take(**event); code != kOk) return code;
+      // Other events have no block.
+      if ((*event)->kind == inputs::TraceEvent::Kind::kBlock) {
+        const TraceIndex end = (*event)->block.index + (*event)->block.bytes.size();
+        progress.at(end);
+        if (hooks_.enough && hooks_.enough(end)) break;
+      }
       if (hooks_.turn) hooks_.turn();
-      const inputs::TraceBlock& block = (*event)->block;
-      progress.at(block.index + block.bytes.size());
-      if (hooks_.enough && hooks_.enough(block.index + block.bytes.size())) break;
     }
     capture_.tree().finish();
     return drain();
@@ -73,8 +76,8 @@ class Runner {
     if (const int code = drain(); code != kOk) return code;
     if (capture_.live()) output_.flush();
     if (!capture_.tree().failed()) return kOk;
-    return complain(fmt::format("{}: decoding cannot go on after byte {}.",
-                                capture_.trace().path(), block.index + capture_.tree().consumed()),
+    return complain(fmt::format("{}: decoding cannot go on after byte {}.", capture_.trace().path(),
+                                block.index + capture_.tree().consumed()),
                     kDamaged);
   }
 

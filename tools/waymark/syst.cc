@@ -313,8 +313,8 @@ int open_stream(SystOptions& options, LiveInput& stream, Carrier& carrier) {
 }
 
 /// A stream, shown as it comes.
-int run_stream(live::Stream& stream, std::optional<syst::ByteForm> form,
-               const SystOptions& options, Output& output, Messages& messages) {
+int run_stream(live::Stream& stream, std::optional<syst::ByteForm> form, const SystOptions& options,
+               Output& output, Messages& messages) {
   constexpr live::Milliseconds kPatience{100};
   std::optional<syst::ByteReader> reader(std::in_place, form, true);
   syst::Frame frame;

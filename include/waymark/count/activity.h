@@ -1,5 +1,5 @@
-// What happens in a trace at the moment, for a display that is drawn again and again: hot addresses,
-// exceptions, ports and losses since the last look, in bounded memory.
+// What happens in a trace at the moment, for a display that is drawn again and again: hot
+// addresses, exceptions, ports and losses since the last look, in bounded memory.
 #pragma once
 
 #include <cstdint>

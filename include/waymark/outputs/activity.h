@@ -14,7 +14,7 @@ namespace waymark::outputs {
 
 /// What a display shows.
 struct ActivityReport {
-  std::string name{};  ///< Of the input.
+  std::string name{};  ///< The name of the input.
   double seconds = 0;  ///< The length of the interval.
   double total_seconds = 0;
   std::uint64_t bytes = 0;  ///< In the interval.

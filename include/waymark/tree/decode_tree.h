@@ -101,7 +101,8 @@ class DecodeTree {
   void finish();
 
   /// Bytes are missing before the next block, which may begin at any index.  next() or work() gives
-  /// what the sources hold; then they wait for synchronisation points, and frames are aligned again.
+  /// what the sources hold; then they wait for synchronisation points, and frames are aligned
+  /// again.
   void lose();
 
   /// Makes the source of an ID that has bytes but no source; nullptr: it stays without one.  Asked
@@ -174,7 +175,7 @@ class DecodeTree {
   std::array<std::unique_ptr<Source>, kTraceIdCount> sources_;
   std::bitset<kTraceIdCount> enabled_;
   SourceMaker maker_;
-  std::bitset<kTraceIdCount> asked_;  ///< The IDs for which maker_ was asked.
+  std::bitset<kTraceIdCount> asked_;               ///< The IDs for which maker_ was asked.
   std::array<TraceIndex, kTraceIdCount> first_{};  ///< Set by begin_at().
   TreeQuirks quirks_;
 

@@ -93,6 +93,8 @@ class Server:
                         client.sendall(piece)
             if self.linger:
                 self.stopped.wait(PATIENCE)
+            # First, so that nobody connects again.
+            self.listener.close()
             client.close()
         except (ConnectionError, OSError) as error:
             if not self.stopped.is_set() and not isinstance(error, ConnectionError):
