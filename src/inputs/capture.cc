@@ -6,6 +6,7 @@
 
 #include "capture_builder.h"
 #include "perf_input.h"
+#include "trace_feed.h"
 
 namespace waymark::inputs {
 namespace {
@@ -56,6 +57,11 @@ std::uint64_t trace_bytes(Framing framing, std::uint64_t file_size) {
   return size / alignment * alignment;
 }
 
+Capture::Capture() = default;
+Capture::Capture(Capture&& other) noexcept = default;
+Capture& Capture::operator=(Capture&& other) noexcept = default;
+Capture::~Capture() = default;
+
 Result<Capture> Capture::open(const std::string& path, const CaptureOptions& options) {
   return CaptureBuilder(path, options).build();
 }
@@ -102,7 +108,41 @@ std::vector<std::string> Capture::input_files() const {
   return files;
 }
 
+bool Capture::live() const { return feed_ != nullptr && feed_->live(); }
+
+void Capture::released() {
+  if (feed_ != nullptr) feed_->released();
+}
+
+void Capture::add_late_sources() {
+  if (late_ == nullptr) return;
+  for (CaptureSource& source : *late_) {
+    const auto place = std::ranges::lower_bound(sources_, source.id, {}, &CaptureSource::id);
+    sources_.insert(place, std::move(source));
+  }
+  late_->clear();
+}
+
+Result<std::optional<TraceEvent>> Capture::next_event() {
+  // Lines that wait are written after this time; docs/howto_live.md.
+  constexpr live::Milliseconds kPatience{20};
+  if (feed_ == nullptr) {
+    const auto block = next_block();
+    if (!block) return std::nullopt;
+    return TraceEvent{.block = *block};
+  }
+  add_late_sources();
+  auto event = feed_->next(kPatience);
+  if (event && *event && !live()) trace_.passed((*event)->block.index);
+  return event;
+}
+
 std::optional<TraceBlock> Capture::next_block() {
+  while (feed_ != nullptr) {
+    const auto event = next_event();
+    if (!event || !*event) return std::nullopt;
+    if ((*event)->kind == TraceEvent::Kind::kBlock) return (*event)->block;
+  }
   if (framing_ != Framing::kDstream) {
     auto block = rest();
     if (!block) return std::nullopt;
@@ -124,12 +164,19 @@ std::optional<TraceBlock> Capture::next_block() {
 }
 
 std::optional<TraceBlock> Capture::rest() const {
-  if (framing_ == Framing::kDstream || position_ >= trace_bytes()) return std::nullopt;
+  if (framing_ == Framing::kDstream || feed_ != nullptr || position_ >= trace_bytes())
+    return std::nullopt;
   return TraceBlock{position_, trace_.bytes().subspan(position_, trace_bytes() - position_)};
 }
 
-void Capture::seek(TraceIndex index) { position_ = std::min(index, trace_bytes()); }
+void Capture::seek(TraceIndex index) {
+  position_ = std::min(index, trace_bytes());
+  if (feed_ != nullptr && !live()) feed_->seek(position_);
+}
 
-std::uint64_t Capture::trace_bytes() const { return inputs::trace_bytes(framing_, trace_.size()); }
+std::uint64_t Capture::trace_bytes() const {
+  if (live()) return feed_->position();
+  return inputs::trace_bytes(framing_, trace_.size());
+}
 
 }  // namespace waymark::inputs

@@ -1,13 +1,18 @@
 #include "capture_builder.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <system_error>
 
 #include "perf_input.h"
+#include "trace_feed.h"
 #include "waymark/base/nearest.h"
+#include "waymark/base/standard_streams.h"
 #include "waymark/etmv4/config.h"
 #include "waymark/inputs/program_at.h"
 
@@ -107,17 +112,57 @@ Result<Capture> CaptureBuilder::build() {
   note_ids_without_source();
   if (perf) resolve_kernel();
   if (!options_.check_image) capture_.checking_tree_.reset();
+  if (!perf && !snapshot) WAYMARK_TRY(set_feed());
   return std::move(capture_);
+}
+
+/// What a live source has sent so far, for the functions that look at the beginning of a trace.
+Result<MappedFile> CaptureBuilder::head_as_file() const {
+  const Bytes head = options_.live->bytes();
+  const int descriptor = ::memfd_create("waymark-head", MFD_CLOEXEC);
+  if (descriptor < 0)
+    return fail(ErrorCode::kIo, fmt::format("Cannot keep the beginning of {}: {}.", name_,
+                                            std::generic_category().message(errno)));
+  const int number =
+      write_all(descriptor, {reinterpret_cast<const char*>(head.data()), head.size()});
+  auto file = MappedFile::map(descriptor, name_);
+  ::close(descriptor);
+  if (number == 0) return file;
+  return fail(ErrorCode::kIo, fmt::format("Cannot keep the beginning of {}: {}.", name_,
+                                          std::generic_category().message(number)));
 }
 
 /// Afterwards, raw trace is open.
 Result<Detection> CaptureBuilder::detect_input() {
   std::error_code error;
+  if (options_.live != nullptr) {
+    auto head = head_as_file();
+    if (!head) return std::unexpected(std::move(head).error());
+    capture_.trace_ = *std::move(head);
+    return detect(capture_.trace_.bytes());
+  }
   if (std::filesystem::is_directory(path_, error)) return detect(path_);
   auto file = options_.open_file ? options_.open_file(path_) : MappedFile::open(path_);
   if (!file) return std::unexpected(std::move(file).error());
   capture_.trace_ = std::move(*file);
   return detect(capture_.trace_);
+}
+
+/// From here on, the capture reads more than what detection saw, or sees the marks of a recording.
+Result<void> CaptureBuilder::set_feed() {
+  if (options_.live != nullptr) {
+    capture_.feed_ = std::make_unique<TraceFeed>(options_.live, capture_.framing_);
+    return {};
+  }
+  if (capture_.kind_ == InputKind::kDebuggerText || capture_.kind_ == InputKind::kMtbRecords)
+    return {};
+  auto marks = live::Marks::open(path_);
+  if (!marks) return std::unexpected(marks.error());
+  if (!*marks) return {};
+  auto playback =
+      std::make_shared<live::Playback>(name_, capture_.trace_.bytes(), **std::move(marks));
+  capture_.feed_ = std::make_unique<TraceFeed>(std::move(playback), capture_.framing_);
+  return {};
 }
 
 Result<void> CaptureBuilder::go_on() const {

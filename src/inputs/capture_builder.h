@@ -11,6 +11,7 @@
 #include "waymark/inputs/debugger_text.h"
 #include "waymark/inputs/input_file.h"
 #include "waymark/inputs/protocols.h"
+#include "waymark/live/head.h"
 #include "waymark/mtb/buffer.h"
 #include "waymark/perf/recording.h"
 #include "waymark/perf/time_alignment.h"
@@ -62,6 +63,10 @@ class CaptureBuilder {
   Result<void> set_trace(Result<MappedFile> file);
   Result<void> add_snapshot_sources();
   Result<void> add_raw_sources();
+  [[nodiscard]] Result<MappedFile> head_as_file() const;
+  Result<void> set_feed();
+  /// IDs that appear in a live trace later get their sources then.
+  void expect_late_sources(const ProtocolRow& row, isa::Core core, std::vector<TraceId> known);
   Result<void> check_raw_registers(const ProtocolRow& row, const RegisterReader& registers) const;
   [[nodiscard]] std::unexpected<Error> no_protocol() const;
   /// An error unless a protocol of `types` has each register of the command line.

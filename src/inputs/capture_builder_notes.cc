@@ -7,6 +7,7 @@
 #include "detect_itm.h"
 #include "waymark/base/plural.h"
 #include "waymark/frames/splitter.h"
+#include "waymark/inputs/detect.h"
 #include "waymark/stm/nibble_order.h"
 
 namespace waymark::inputs {
@@ -24,6 +25,16 @@ Result<void> CaptureBuilder::look_for_itm_sync() {
     // The next part begins before this one ends, so that no synchronisation is split.
     if (find_itm_sync(bytes.subspan(at, std::min(kPart + kSyncSize - 1, bytes.size() - at))))
       return {};
+  }
+  // A live source may still send one, unless its bytes were recognised without any.
+  const bool is_open = options_.live != nullptr && !options_.live->ended() &&
+                       bytes.size() < kDetectWindow && capture_.kind_ != InputKind::kItmStream;
+  if (is_open) {
+    note(fmt::format("{}: there is no synchronisation packet yet; decoding begins with the first "
+                     "one. --assume-sync decodes from the first byte.",
+                     capture_.trace_.path()),
+         Severity::kInfo);
+    return {};
   }
   options_.source.starts_in_sync = true;
   note(fmt::format(
@@ -112,7 +123,7 @@ Result<void> CaptureBuilder::count_id_bytes() {
 
 void CaptureBuilder::note_lost_tail() {
   const auto options = frame_options(capture_.framing_);
-  if (!options) return;
+  if (!options || options_.live != nullptr) return;
   std::size_t size = capture_.trace_.size();
   // The last record of DSTREAM may be cut; nothing is lost in its footer.
   if (capture_.framing_ == Framing::kDstream)

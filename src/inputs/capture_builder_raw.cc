@@ -47,7 +47,51 @@ std::string missing_registers(const ProtocolRow& row, const RegisterReader& regi
   return missing;
 }
 
+using NamedValues = std::vector<std::pair<std::string, std::uint32_t>>;
+
+/// The registers of the command line; in frames, with the trace ID that the frames state.
+RegisterReader registers_of_id(const NamedValues& given, TraceId id, bool framed) {
+  return [&given, id, framed](std::string_view name) -> std::optional<RegisterValue> {
+    const auto found =
+        std::ranges::find(given, name, &std::pair<std::string, std::uint32_t>::first);
+    const bool is_given = found != given.end();
+    if (const auto bit = id_bit(name); bit && framed) {
+      const std::uint32_t field = std::uint32_t{id} << *bit;
+      if (!is_given) return RegisterValue::assumed(field);
+      return (found->second & ~(0x7FU << *bit)) | field;
+    }
+    if (!is_given) return std::nullopt;
+    return found->second;
+  };
+}
+
 }  // namespace
+
+void CaptureBuilder::expect_late_sources(const ProtocolRow& row, isa::Core core,
+                                         std::vector<TraceId> known) {
+  capture_.late_ = std::make_shared<std::vector<CaptureSource>>();
+  const std::string core_type = options_.core.empty() ? std::string(row.usual_core) : options_.core;
+  capture_.tree_->set_source_maker(
+      [&row, core, core_type, known = std::move(known), given = options_.registers,
+       options = options_.source, image = capture_.image_.get(),
+       late = capture_.late_](TraceId id) mutable -> std::unique_ptr<Source> {
+        const RegisterReader registers = registers_of_id(given, id, true);
+        const bool data = row.protocol == Protocol::kEtmV4 && id % 2 == 1 &&
+                          traces_data(registers) && std::ranges::find(known, id - 1) != known.end();
+        const ProtocolRow& used = data ? *protocol_by_type("ETM4D") : row;
+        auto made = used.make(registers, core, image, options);
+        if (!made) return nullptr;
+        known.push_back(id);
+        late->push_back({.id = id,
+                         .type = std::string(used.type),
+                         .core_type = used.needs_core ? core_type : std::string(),
+                         .profile = core.profile,
+                         .source = made->get(),
+                         .starts_in_sync = options.starts_in_sync,
+                         .needs_image = used.needs_core});
+        return *std::move(made);
+      });
+}
 
 Result<void> CaptureBuilder::read_raw_input(const Detection& detection) {
   switch (detection.kind) {
@@ -153,22 +197,17 @@ Result<void> CaptureBuilder::add_raw_sources() {
       if (capture_.id_bytes_[id] != 0) ids.push_back(id);
     }
   }
-  if (ids.empty()) {
+  const bool is_open =
+      options_.live != nullptr && capture_.framing_ != Framing::kNone && options_.ids.empty();
+  if (is_open) expect_late_sources(*row, *core, ids);
+  if (ids.empty() && (!is_open || options_.live->ended())) {
     return fail(ErrorCode::kBadData,
                 fmt::format("{}: no frame names a trace ID; perhaps --framing {} is wrong.", name_,
                             framing_name(capture_.framing_)));
   }
   for (const TraceId id : ids) {
-    const auto registers = [&](std::string_view name) -> std::optional<RegisterValue> {
-      const auto value = given(name);
-      if (const auto bit = id_bit(name); bit && capture_.framing_ != Framing::kNone) {
-        const std::uint32_t field = std::uint32_t{id} << *bit;
-        if (!value) return RegisterValue::assumed(field);
-        return (*value & ~(0x7FU << *bit)) | field;
-      }
-      if (!value) return std::nullopt;
-      return *value;
-    };
+    const RegisterReader registers =
+        registers_of_id(options_.registers, id, capture_.framing_ != Framing::kNone);
     // The instruction stream has an even ID then, and the data stream the next one.
     const bool data = row->protocol == Protocol::kEtmV4 && id % 2 == 1 && traces_data(registers) &&
                       std::ranges::find(ids, id - 1) != ids.end();

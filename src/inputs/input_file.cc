@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -99,6 +100,22 @@ Result<std::size_t> InputStream::read(std::span<std::uint8_t> out) {
     if (errno != EINTR && errno != EAGAIN)
       return fail(ErrorCode::kIo,
                   fmt::format("Cannot read {}: {}.", input_name(path_), reason(errno)));
+  }
+}
+
+Result<bool> InputStream::wait(std::chrono::milliseconds patience) {
+  if (descriptor_->empty) return true;
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (true) {
+    if (stop_ && stop_())
+      return fail(ErrorCode::kIo, fmt::format("Reading {} was interrupted.", input_name(path_)));
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    if (left.count() < 0) return false;
+    pollfd ready{.fd = descriptor_->value, .events = POLLIN, .revents = 0};
+    const int most = static_cast<int>(std::min<std::int64_t>(left.count(), kPatience));
+    if (::poll(&ready, 1, most) > 0) return true;
+    if (left.count() == 0) return false;
   }
 }
 

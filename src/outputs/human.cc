@@ -333,6 +333,17 @@ void HumanWriter::finish() {
   write_ready();
 }
 
+bool HumanWriter::release() {
+  const std::size_t before = out_.size();
+  for (std::size_t& at : waiting_) {
+    if (at == kNone || lines_.items[at].element.kind != ElementKind::kItmTrace) continue;
+    lines_.items[at].waits = false;
+    at = kNone;
+  }
+  write_ready();
+  return out_.size() != before;
+}
+
 void HumanWriter::write_ready() {
   write_oldest();
   while (lines_.items.size() - lines_.first > kMaxWaiting && lines_.first < lines_.end) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace waymark {
 
@@ -77,6 +78,15 @@ Result<void> DecodeTree::feed(TraceIndex index, Bytes block) {
 
 void DecodeTree::finish() { progress_ = {.phase = Phase::kFinishing}; }
 
+void DecodeTree::lose() { progress_ = {.phase = Phase::kEndingPiece, .loses = true}; }
+
+Source* DecodeTree::make_source(TraceId id) {
+  if (!maker_ || !is_source_id(id) || !enabled_[id] || asked_[id]) return nullptr;
+  asked_.set(id);
+  if (auto made = maker_(id)) (void)add(std::move(made));
+  return listener(id);
+}
+
 void DecodeTree::reset() {
   failed_ = false;
   progress_ = {};
@@ -123,6 +133,8 @@ bool DecodeTree::take_segment(frames::Demux& demux) {
   while (progress_.segment < progress_.segment_count) {
     const frames::Segment& segment = demux.frame().segments[progress_.segment++];
     Source* source = listener(segment.id);
+    if (source == nullptr && maker_) [[unlikely]]
+      source = make_source(segment.id);
     const bool shown =
         segment.id == kNoTraceId || (segment.id < kTraceIdCount && enabled_[segment.id]);
     if (watchers_.unpacked != nullptr && shown)
@@ -255,7 +267,7 @@ void DecodeTree::split(frames::Demux& demux, const SourceWork& work) {
       const frames::Frame& frame = demux.frame();
       for (std::size_t i = 0; i < frame.count; ++i) {
         const frames::Segment& segment = frame.segments[i];
-        const bool heard = listener(segment.id) != nullptr;
+        const bool heard = listener(segment.id) != nullptr || make_source(segment.id) != nullptr;
         demux.statistics().count(segment.id, segment.size, heard);
         if (!heard) continue;
         const std::size_t passed = passed_of(segment);
@@ -305,6 +317,7 @@ bool DecodeTree::next_source(bool elements_pending) {
   if (next_to_finish()) return true;
   if (progress_.phase == Phase::kFinishing) return false;
   reset_sources();
+  if (std::exchange(progress_.loses, false) && demux_) demux_->reset();
   progress_.phase = Phase::kInput;
   return true;
 }

@@ -51,6 +51,17 @@ TEST_F(HumanItm, text_has_the_time_of_its_last_character) {
   EXPECT_EQ(text(), "-- port 0: \"Hi\\n\", time 20\n-- time 30 (+1)\n");
 }
 
+TEST_F(HumanItm, release_writes_what_waits_and_the_rest_is_a_line_of_its_own) {
+  EXPECT_FALSE(writer_.release());
+  write("Hi");
+  EXPECT_TRUE(writer_.release());
+  EXPECT_FALSE(writer_.release());
+  stamp(10);
+  write("you\n");
+  stamp(20);
+  EXPECT_EQ(text(), "-- port 0: \"Hi\"\n-- time 10 (+1)\n-- port 0: \"you\\n\", time 20\n");
+}
+
 TEST_F(HumanItm, with_times_a_line_ends_at_its_stamp) {
   writer_.show_times();
   const auto add_at = [&](const Element& element, std::uint64_t time) {

@@ -128,6 +128,60 @@ TEST_P(TreeProperty, source_by_source_gives_each_what_interleaved_gives) {
     ASSERT_EQ(support::difference(elements, got[id]), "") << "seed " << GetParam();
 }
 
+TEST_P(TreeProperty, sources_made_when_their_id_appears_give_the_same) {
+  const auto expected = by_source(interleaved(*frames_.tree(), frames_.bytes, 4096, 64));
+  DecodeTree tree(kAligned);
+  std::map<TraceId, int> asked;
+  tree.set_source_maker([&](TraceId id) -> std::unique_ptr<Source> {
+    ++asked[id];
+    const std::size_t number = id - std::size_t{0x10};
+    if (number >= frames_.configs.size()) return nullptr;
+    return std::move(*etmv4::make_source(frames_.configs[number], frames_.image.get(), {}));
+  });
+  auto got = by_source(interleaved(tree, frames_.bytes, 48, 7));
+  for (const auto& [id, elements] : expected) {
+    if (tree.source(id) == nullptr) continue;  // An ID without a byte has only an end of trace.
+    ASSERT_EQ(support::difference(elements, got[id]), "") << "seed " << GetParam();
+  }
+  for (const auto& [id, times] : asked) EXPECT_EQ(times, 1) << unsigned{id};
+}
+
+TEST_P(TreeProperty, a_loss_gives_what_was_held_and_starts_again) {
+  // Two trees that see one part each give the same as one that loses what is between.
+  const std::size_t half = frames_.bytes.size() / 32 * 16;
+  const Bytes first = Bytes(frames_.bytes).first(half);
+  const Bytes second = Bytes(frames_.bytes).subspan(half);
+  const auto tree = frames_.tree();
+  std::vector<Element> got;
+  ASSERT_TRUE(tree->feed(0, first));
+  take(*tree, 7, got);
+  tree->lose();
+  take(*tree, 7, got);
+  ASSERT_TRUE(tree->feed(half + 160, second));
+  take(*tree, 7, got);
+  tree->finish();
+  take(*tree, 7, got);
+
+  std::vector<Element> expected;
+  const auto one = frames_.tree();
+  ASSERT_TRUE(one->feed(0, first));
+  take(*one, 64, expected);
+  for (Source* const source : one->sources()) {
+    source->finish_piece();
+    std::vector<Element> out(64);
+    while (const std::size_t count = source->next(out))
+      expected.insert(expected.end(), out.begin(),
+                      out.begin() + static_cast<std::ptrdiff_t>(count));
+  }
+  const auto two = frames_.tree();
+  two->reset();
+  ASSERT_TRUE(two->feed(half + 160, second));
+  take(*two, 64, expected);
+  two->finish();
+  take(*two, 64, expected);
+  ASSERT_EQ(support::difference(expected, got), "") << "seed " << GetParam();
+}
+
 /// Asks to wait at random elements.
 class Waiting final : public ElementSink {
  public:

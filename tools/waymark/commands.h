@@ -25,6 +25,7 @@ void add_annotate(CLI::App& app, int& exit_code);
 void add_export(CLI::App& app, int& exit_code);
 void add_syst(CLI::App& app, int& exit_code);
 void add_collateral(CLI::App& app, int& exit_code);
+void add_top(CLI::App& app, int& exit_code);
 void add_view(CLI::App& app, int& exit_code);
 void add_report(CLI::App& app, int& exit_code);
 void add_index(CLI::App& app, int& exit_code);

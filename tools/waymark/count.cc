@@ -16,6 +16,7 @@
 #include "exit_code.h"
 #include "format.h"
 #include "input_options.h"
+#include "live_options.h"
 #include "missing_programs.h"
 #include "option_values.h"
 #include "program_counts.h"
@@ -176,7 +177,10 @@ int run_call_tables(const CountOptions& options) {
 }
 
 int run(CountOptions options) {
+  // The tables of calls read the capture in another way.
+  if (options.calls.given()) options.input.live.allowed = false;
   if (options.calls.given()) return run_call_tables(options);
+  if (options.window.given()) options.input.live.whole = "a part of the trace";
   Window window(options.input, options.window);
   auto capture = open_capture(options.input, {}, true, window.known_id_bytes());
   if (!capture) return capture.error();
@@ -219,10 +223,12 @@ int run(CountOptions options) {
                                            : why_nothing(*capture, window)),
                     kDamaged);
   }
+  // Ctrl-C is the usual end of a live trace.
+  const bool is_live_end = capture->live() && counted.code == kInterrupted;
   write_counts(output->text(), *capture, counted,
                {.options = options,
                 .symbols = symbols,
-                .facts = {.cycles = true, .complete = counted.code == kOk}});
+                .facts = {.cycles = true, .complete = counted.code == kOk || is_live_end}});
   code = finish_output(*output, code);
   if (missing) missing->tell();
   if (options.statistics && code != kReaderLeft) print_statistics(*capture);
@@ -277,6 +283,7 @@ void add_count(CLI::App& app, int& exit_code) {
   add_selection_options(*command, options->selection);
   add_threads_option(*command, options->threads);
   add_window_options(*command, options->window);
+  add_live_options(*command, options->input, false);
   command->add_flag("--stats", options->statistics,
                     "also print counts of bytes and packets, on standard error");
   command->footer(

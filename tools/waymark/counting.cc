@@ -72,10 +72,20 @@ class Counting {
   };
 
   int count_whole(TraceIndex& read_to) {
-    Progress progress(capture_.trace().size());
+    Progress progress(capture_.live() ? 0 : capture_.trace().size());
     DecodeTree& tree = capture_.tree();
     const SourceWork count = [this](Source& source) { count_source(source); };
-    while (const auto block = capture_.next_block()) {
+    while (true) {
+      const auto event = capture_.next_event();
+      if (interrupted()) return kInterrupted;
+      if (!event) return complain(event.error().detail, kInput);
+      if (!*event) break;
+      const inputs::TraceBlock* const block = &(*event)->block;
+      if ((*event)->kind == inputs::TraceEvent::Kind::kGap) {
+        tree.lose();
+        tree.work(count);
+        continue;
+      }
       for (std::size_t at = 0; at < block->bytes.size(); at += kStep) {
         const Bytes bytes = block->bytes.subspan(at, std::min(kStep, block->bytes.size() - at));
         if (const auto fed = tree.feed(block->index + at, bytes); !fed)

@@ -10,6 +10,7 @@
 #include "elf_argument.h"
 #include "exit_code.h"
 #include "hints.h"
+#include "live_options.h"
 #include "message_stage.h"
 #include "near_sink.h"
 #include "option_values.h"
@@ -177,7 +178,9 @@ int decode_in_sequence(inputs::Capture& capture, Output& output, const DecodeOpt
                        .enough =
                            [&](TraceIndex index) {
                              return window.enough(index) || (near != nullptr && near->enough());
-                           }};
+                           },
+                       .release = [&] { return sink->release(); },
+                       .gap = [&](TraceIndex index) { sink->gap(index); }};
   int code = run_capture(capture, output, hooks);
   if (messages != nullptr) pass(messages->finish());
   if (merged) merged->finish();
@@ -191,7 +194,14 @@ int decode_in_sequence(inputs::Capture& capture, Output& output, const DecodeOpt
   return code;
 }
 
-int run(const DecodeOptions& options) {
+/// The options that need the whole trace, for LiveOptions.
+std::string whole_of(const DecodeOptions& options) {
+  if (options.window.given()) return "a part of the trace";
+  return options.merge.empty() ? "" : "--merge";
+}
+
+int run(DecodeOptions options) {
+  options.input.live.whole = whole_of(options);
   SourceOptions source;
   if (options.strict) source.flags = kStrictFlags;
   const bool shows_messages = options.syst || !options.messages.collateral.empty();
@@ -225,6 +235,7 @@ int run(const DecodeOptions& options) {
     return complain(safe.error().detail, kUsage);
   auto output = open_output(options.output, *capture, options.input);
   if (!output) return output.error();
+  stamp_lines(*output, options.input, options.format);
 
   // Checks and times need what comes before; of a selection, nobody knows how much that is.
   const bool search = !options.strict && options.merge.empty() && !*selection;
@@ -256,7 +267,8 @@ int run(const DecodeOptions& options) {
                                  .selection = *std::move(selection),
                                  .style = style_for(output->descriptor())};
   // Times, messages, --strict and parts of the trace need the elements in one sequence.
-  if (!timed && !messages && !options.strict && !options.window.given()) {
+  if (!timed && !messages && !options.strict && !options.window.given() &&
+      !options.input.live.arrival) {
     if (const auto done = decode_parallel(*capture, *output, sink_options, options.threads)) {
       if (done->code == kInterrupted)
         put_interrupted(output->text(), options.format, csv_header(sink_options), "record");
@@ -300,6 +312,7 @@ void add_decode(CLI::App& app, int& exit_code) {
   add_threads_option(*command, options->threads);
   add_window_options(*command, options->window);
   add_near_options(*command, options->window);
+  add_live_options(*command, options->input);
   for (const char* const messages : {"--syst", "--collateral"}) {
     command->get_option("--last")->excludes(messages);
     command->get_option("--around")->excludes(messages);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "record_options.h"
 #include "waymark/etmv4/text.h"
 #include "waymark/mtb/text.h"
 #include "waymark/outputs/csv.h"
@@ -17,7 +18,7 @@ namespace {
 class TextSink final : public Sink {
  public:
   TextSink(const SinkOptions& options, TextBuffer& out, const inputs::Capture& capture)
-      : writer_(out), pool_(options.instructions) {
+      : writer_(out), out_(out), pool_(options.instructions) {
     writer_.set_style(options.style);
     if (options.timed) writer_.show_times();
     if (options.functions) writer_.name_functions(options.functions, options.details);
@@ -30,14 +31,11 @@ class TextSink final : public Sink {
     }
     for (const inputs::CaptureSource& source : capture.sources()) {
       writer_.name_core(source.id, source.core);
-      const Protocol protocol = source.source->protocol();
-      if (protocol == Protocol::kEtmV4 || protocol == Protocol::kEte) {
-        writer_.name_exceptions(source.id, etmv4::write_exception_name, source.profile);
-      } else if (protocol == Protocol::kMtb) {
-        writer_.name_exceptions(source.id, mtb::write_exception_name, source.profile);
-      } else if (protocol == Protocol::kPtm) {
-        writer_.name_exceptions(source.id, ptm::write_exception_name, source.profile);
-      }
+      name_exceptions(source.id, source);
+    }
+    // All sources of a live trace have one protocol, and some may appear later.
+    if (capture.live() && !capture.sources().empty()) {
+      for (TraceId id = 1; is_source_id(id); ++id) name_exceptions(id, capture.sources().front());
     }
     if (options.header) writer_.header();
   }
@@ -51,6 +49,11 @@ class TextSink final : public Sink {
   void finish() override {
     with_instructions([&] { writer_.finish(); });
   }
+  bool release() override { return writer_.release(); }
+  void gap(TraceIndex index) override {
+    with_instructions([&] { writer_.finish(); });
+    put_gap(out_, Format::kText, "", "", index);
+  }
   void pass_over(const Element& element) override {
     with_instructions([&] { writer_.pass_over(element); });
   }
@@ -58,6 +61,17 @@ class TextSink final : public Sink {
   [[nodiscard]] bool wants_more() const override { return writer_.wants_more(); }
 
  private:
+  void name_exceptions(TraceId id, const inputs::CaptureSource& source) {
+    const Protocol protocol = source.source->protocol();
+    if (protocol == Protocol::kEtmV4 || protocol == Protocol::kEte) {
+      writer_.name_exceptions(id, etmv4::write_exception_name, source.profile);
+    } else if (protocol == Protocol::kMtb) {
+      writer_.name_exceptions(id, mtb::write_exception_name, source.profile);
+    } else if (protocol == Protocol::kPtm) {
+      writer_.name_exceptions(id, ptm::write_exception_name, source.profile);
+    }
+  }
+
   template <class Write>
   void with_instructions(const Write& write) {
     const outputs::InstructionPool::Lease lease(pool_.get());
@@ -67,6 +81,7 @@ class TextSink final : public Sink {
   }
 
   outputs::HumanWriter writer_;
+  TextBuffer& out_;
   std::shared_ptr<outputs::InstructionPool> pool_;
 };
 
@@ -108,6 +123,7 @@ class JsonSink final : public LineSink {
   void add(const Diagnostic& record) override {
     if (!ended()) outputs::write_json(out_, record);
   }
+  void gap(TraceIndex index) override { put_gap(out_, Format::kJson, "", "", index); }
   void add(const merge::TimedRecord& record) override {
     const outputs::InstructionPool::Lease lease(pool_.get());
     if (record.is_damage || !is_message(record.element))
@@ -131,7 +147,11 @@ class JsonSink final : public LineSink {
 class CsvSink final : public LineSink {
  public:
   CsvSink(const SinkOptions& options, TextBuffer& out)
-      : out_(out), columns_(columns_of(options)), functions_(options), pool_(options.instructions) {
+      : out_(out),
+        options_(options),
+        columns_(columns_of(options)),
+        functions_(options),
+        pool_(options.instructions) {
     if (options.header) write_header(out_, options);
   }
   static void write_header(TextBuffer& out, const SinkOptions& options) {
@@ -150,6 +170,9 @@ class CsvSink final : public LineSink {
   void add(const Diagnostic& record) override {
     if (!ended()) outputs::write_csv(out_, record, columns_);
   }
+  void gap(TraceIndex index) override {
+    put_gap(out_, Format::kCsv, csv_header(options_), "record", index);
+  }
   void add(const merge::TimedRecord& record) override {
     const outputs::InstructionPool::Lease lease(pool_.get());
     outputs::write_csv(out_, record, functions_.get(), lease.get());
@@ -164,6 +187,7 @@ class CsvSink final : public LineSink {
   }
 
   TextBuffer& out_;
+  SinkOptions options_;
   outputs::CsvColumns columns_;
   Functions functions_;
   std::shared_ptr<outputs::InstructionPool> pool_;
@@ -189,6 +213,8 @@ class MissingSink final : public Sink {
     programs_->add(times_);
     times_.clear();
   }
+  bool release() override { return sink_->release(); }
+  void gap(TraceIndex index) override { sink_->gap(index); }
   void pass_over(const Element& element) override { sink_->pass_over(element); }
   [[nodiscard]] bool says_something(std::span<const Element> elements) override {
     return sink_->says_something(elements);
@@ -238,6 +264,8 @@ class SelectingSink final : public Sink {
     }
   }
   void finish() override { sink_->finish(); }
+  bool release() override { return sink_->release(); }
+  void gap(TraceIndex index) override { sink_->gap(index); }
   void pass_over(const Element& element) override { sink_->pass_over(element); }
   [[nodiscard]] bool says_something(std::span<const Element> elements) override {
     return std::ranges::any_of(elements, [this](const Element& element) {

@@ -28,6 +28,12 @@ class Sink {
   virtual void add(const merge::TimedRecord& record) = 0;
   virtual void finish() {}
 
+  /// Nothing comes for the moment: writes what need not wait.  True: a line was written.
+  virtual bool release() { return false; }
+
+  /// Bytes are missing at this place of a live trace.
+  virtual void gap(TraceIndex /*index*/) {}
+
   /// An element that is not shown; it only says where an earlier one continued.
   virtual void pass_over(const Element& /*element*/) {}
 

@@ -11,6 +11,7 @@
 #include "elf_argument.h"
 #include "exit_code.h"
 #include "interrupt.h"
+#include "live_options.h"
 #include "option_values.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/base/number.h"
@@ -319,6 +320,12 @@ Result<inputs::Capture> try_open_capture(const InputOptions& options, const Sour
   wanted->source.least_nibble_first = least_nibble_first;
   wanted->open_file = [](const std::string& path) { return open_input(path); };
   wanted->stop = interrupted;
+  wanted->live = options.live.head;
+  if (options.live.allowed && wanted->live == nullptr) {
+    auto head = open_live(options);
+    if (!head) return std::unexpected(std::move(head).error());
+    wanted->live = *std::move(head);
+  }
   return inputs::Capture::open(options.path, *wanted);
 }
 
@@ -328,6 +335,8 @@ std::expected<inputs::Capture, int> open_capture(const InputOptions& options,
                                                  bool check_image) {
   // A wrong option has another exit code than a wrong input.
   if (const auto good = capture_options(options); !good)
+    return std::unexpected(complain(good.error().detail, kUsage));
+  if (const auto good = check_live(options); !good)
     return std::unexpected(complain(good.error().detail, kUsage));
   auto capture = try_open_capture(options, source, known_id_bytes, check_image);
   if (!capture && interrupted()) return std::unexpected(int{kInterrupted});

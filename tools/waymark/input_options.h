@@ -2,6 +2,8 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,16 @@
 namespace waymark::cli {
 
 using KnownIdBytes = decltype(inputs::CaptureOptions::known_id_bytes);
+
+/// Options of commands that decode trace while it arrives; live_options.h.
+struct LiveOptions {
+  bool allowed = false;  ///< The command can do this.
+  std::string record;
+  bool arrival = false;
+  std::optional<std::uint64_t> retry_for;  ///< Seconds.
+  std::string whole;                       ///< Options given that need the whole trace.
+  std::shared_ptr<live::Head> head{};      ///< The stream, if the command has opened it.
+};
 
 /// Texts as given; capture_options() reads them.
 struct InputOptions {
@@ -36,6 +48,7 @@ struct InputOptions {
   bool assume_sync = false;
   std::string data_layouts;
   std::string nibble_order;
+  LiveOptions live;
 };
 
 void add_input_options(CLI::App& command, InputOptions& options);

@@ -123,6 +123,8 @@ bool Output::commit() {
 
 Output::Output(Output&& other) noexcept
     : text_(std::move(other.text_)),
+      stamp_(other.stamp_),
+      stamped_(std::move(other.stamped_)),
       name_(std::move(other.name_)),
       temporary_(std::exchange(other.temporary_, {})),
       target_(std::move(other.target_)),
@@ -138,7 +140,12 @@ Output::~Output() {
 }
 
 bool Output::flush() {
-  std::string_view rest = failed() ? std::string_view{} : text_.view();
+  if (stamp_) {
+    stamped_.clear();
+    stamp_->put(stamped_, text_.view());
+  }
+  const std::string_view all = stamp_ ? stamped_.view() : text_.view();
+  std::string_view rest = failed() ? std::string_view{} : all;
   while (!rest.empty() && reader_takes_more()) {
     // A write of PIPE_BUF goes into a pipe as a whole or not at all.
     const std::string_view part = is_file_ ? rest : whole_lines(rest, PIPE_BUF);
@@ -150,7 +157,7 @@ bool Output::flush() {
       pollfd ready{.fd = descriptor_, .events = POLLOUT, .revents = 0};
       (void)::poll(&ready, 1, -1);
     } else if (errno != EINTR) {
-      fail_write(rest, errno);
+      fail_write(all.substr(0, all.size() - rest.size()), errno);
       break;
     }
   }
@@ -168,8 +175,7 @@ bool Output::reader_takes_more() {
 }
 
 /// Removes the partial last line from a file.
-void Output::fail_write(std::string_view unwritten, int code) {
-  const std::string_view written = text_.view().substr(0, text_.size() - unwritten.size());
+void Output::fail_write(std::string_view written, int code) {
   if (is_file_) {
     const std::size_t lines =
         written.rfind('\n') == std::string_view::npos ? 0 : written.rfind('\n') + 1;

@@ -1,12 +1,15 @@
 // The output of a command: whole lines, in large writes, to a file or to standard output.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "waymark/base/result.h"
 #include "waymark/base/text_buffer.h"
 #include "waymark/inputs/snapshot_writer.h"
+#include "waymark/outputs/line_stamp.h"
 
 namespace waymark::cli {
 
@@ -38,6 +41,15 @@ class Output {
   bool settle() { return text_.size() < kFlushSize ? !failed() : flush(); }
   bool flush();
 
+  /// From now on, each line begins with the time at which its bytes arrived.
+  void stamp_lines(outputs::LineStamp::Form form) { stamp_.emplace(form); }
+  /// The next lines are about bytes that arrived at this time; 0: not known.
+  void arrives(std::int64_t time) {
+    if (!stamp_) return;
+    flush();
+    if (time != 0) stamp_->set_time(time);
+  }
+
   [[nodiscard]] bool failed() const { return !error_.empty(); }
   [[nodiscard]] const std::string& error() const { return error_; }
   /// True: the output failed because the reader of the pipe went away.
@@ -49,9 +61,11 @@ class Output {
 
   Output(int descriptor, std::string name);
   bool reader_takes_more();
-  void fail_write(std::string_view unwritten, int code);
+  void fail_write(std::string_view written, int code);
 
   TextBuffer text_;
+  std::optional<outputs::LineStamp> stamp_;
+  TextBuffer stamped_;  ///< What is written instead of text_.
   std::string name_;
   std::string temporary_;  ///< The name until commit(); empty: the file has its name.
   std::string target_;     ///< The name that commit() gives.

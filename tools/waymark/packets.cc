@@ -3,6 +3,7 @@
 
 #include "commands.h"
 #include "exit_code.h"
+#include "live_options.h"
 #include "record_options.h"
 #include "run.h"
 #include "waymark/outputs/csv.h"
@@ -12,6 +13,12 @@
 
 namespace waymark::cli {
 namespace {
+
+std::string packet_header() {
+  TextBuffer header;
+  outputs::write_csv_packet_header(header);
+  return std::string(header.view());
+}
 
 class PacketObserver final : public Observer {
  public:
@@ -65,7 +72,8 @@ struct PacketOptions : RecordOptions {
   WindowOptions window;
 };
 
-int run(const PacketOptions& options) {
+int run(PacketOptions options) {
+  if (options.window.given()) options.input.live.whole = "a part of the trace";
   Window window(options.input, options.window);
   auto capture = open_capture(options.input, {.decode = false}, true, window.known_id_bytes());
   if (!capture) return capture.error();
@@ -75,18 +83,22 @@ int run(const PacketOptions& options) {
   }
   auto output = open_output(options.output, *capture, options.input);
   if (!output) return output.error();
+  stamp_lines(*output, options.input, options.format);
 
   if (const int code = window.open(*capture); code != kOk) return code;
   PacketObserver observer(*capture, *output, options.format, window);
   capture->tree().set_observer(&observer);
   const RunHooks hooks{.on_elements = {},
                        .stop = [&] { return options.strict && observer.first_bad().has_value(); },
-                       .enough = [&](TraceIndex index) { return window.enough(index); }};
+                       .enough = [&](TraceIndex index) { return window.enough(index); },
+                       .gap =
+                           [&](TraceIndex index) {
+                             put_gap(output->text(), options.format, packet_header(), "name",
+                                     index);
+                           }};
   int code = run_capture(*capture, *output, hooks);
   if (code == kInterrupted) {
-    TextBuffer header;
-    outputs::write_csv_packet_header(header);
-    put_interrupted(output->text(), options.format, header.view(), "name");
+    put_interrupted(output->text(), options.format, packet_header(), "name");
   }
   if (options.strict && observer.first_bad()) {
     code = complain(fmt::format("--strict: the trace is damaged: bad packet at trace byte {}.",
@@ -109,6 +121,7 @@ void add_packets(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("packets", "List the packets of the trace");
   add_record_options(*command, *options, "stop at the first bad packet, with exit status 1");
   add_window_options(*command, options->window);
+  add_live_options(*command, options->input);
   command->footer(
       "Examples:\n"
       "  waymark packets board/ --id 0x10\n"

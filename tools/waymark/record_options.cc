@@ -16,6 +16,25 @@ void add_record_options(CLI::App& command, RecordOptions& options, const std::st
   command.add_flag("--strict", options.strict, strict_help);
 }
 
+namespace {
+
+/// A row of CSV with these values in the columns of these names, and nothing in the others.
+void put_row(TextBuffer& out, std::string_view csv_header, std::string_view column,
+             std::string_view word, std::string_view index) {
+  while (csv_header.ends_with('\n')) csv_header.remove_suffix(1);
+  while (true) {
+    const std::size_t comma = csv_header.find(',');
+    if (csv_header.substr(0, comma) == column) out.put(word);
+    if (csv_header.substr(0, comma) == "index") out.put(index);
+    if (comma == std::string_view::npos) break;
+    out.put(',');
+    csv_header.remove_prefix(comma + 1);
+  }
+  out.put('\n');
+}
+
+}  // namespace
+
 void put_interrupted(TextBuffer& out, Format format, std::string_view csv_header,
                      std::string_view column) {
   switch (format) {
@@ -26,17 +45,25 @@ void put_interrupted(TextBuffer& out, Format format, std::string_view csv_header
       out.put("{\"type\":\"interrupted\"}\n");
       return;
     case Format::kCsv:
-      break;
+      put_row(out, csv_header, column, "interrupted", "");
+      return;
   }
-  while (csv_header.ends_with('\n')) csv_header.remove_suffix(1);
-  while (true) {
-    const std::size_t comma = csv_header.find(',');
-    if (csv_header.substr(0, comma) == column) out.put("interrupted");
-    if (comma == std::string_view::npos) break;
-    out.put(',');
-    csv_header.remove_prefix(comma + 1);
+}
+
+void put_gap(TextBuffer& out, Format format, std::string_view csv_header, std::string_view column,
+             TraceIndex index) {
+  const std::string number = std::to_string(index);
+  switch (format) {
+    case Format::kText:
+      out.put("-- gap at byte " + number + ": bytes are missing here\n");
+      return;
+    case Format::kJson:
+      out.put("{\"type\":\"gap\",\"index\":" + number + "}\n");
+      return;
+    case Format::kCsv:
+      put_row(out, csv_header, column, "gap", number);
+      return;
   }
-  out.put('\n');
 }
 
 int finish_records(inputs::Capture& capture, Output& output, const RecordOptions& options,

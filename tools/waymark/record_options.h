@@ -26,6 +26,10 @@ void add_record_options(CLI::App& command, RecordOptions& options, const std::st
 void put_interrupted(TextBuffer& out, Format format, std::string_view csv_header,
                      std::string_view column);
 
+/// A place where bytes of a live trace are missing, in the same forms; with "gap" as the type.
+void put_gap(TextBuffer& out, Format format, std::string_view csv_header, std::string_view column,
+             TraceIndex index);
+
 /// The rest of the output, and the counts that --stats asks for.  Returns the exit code: `code`
 /// unless writing failed.
 int finish_records(inputs::Capture& capture, Output& output, const RecordOptions& options,

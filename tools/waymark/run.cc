@@ -28,26 +28,59 @@ class Runner {
       : capture_(capture), output_(output), hooks_(hooks), batch_(kBatch) {}
 
   int run() {
-    Progress progress(capture_.trace().size());
-    while (const auto block = capture_.next_block()) {
-      if (const auto fed = capture_.tree().feed(block->index, block->bytes); !fed) {
-        return complain(fed.error().detail, kDamaged);
+    Progress progress(capture_.live() ? 0 : capture_.trace().size());
+    while (true) {
+      const auto event = capture_.next_event();
+      if (!event) return interrupted() ? int{kInterrupted} : complain(event.error().detail, kInput);
+      if (!*event) break;
+      output_.arrives((*event)->arrival);
+      if (const int code = take(**event); code != kOk) return code;
+      // Other events have no block.
+      if ((*event)->kind == inputs::TraceEvent::Kind::kBlock) {
+        const TraceIndex end = (*event)->block.index + (*event)->block.bytes.size();
+        progress.at(end);
+        if (hooks_.enough && hooks_.enough(end)) break;
       }
-      if (const int code = drain(); code != kOk) return code;
-      if (capture_.tree().failed()) {
-        return complain(
-            fmt::format("{}: decoding cannot go on after byte {}.", capture_.trace().path(),
-                        block->index + capture_.tree().consumed()),
-            kDamaged);
-      }
-      progress.at(block->index + block->bytes.size());
-      if (hooks_.enough && hooks_.enough(block->index + block->bytes.size())) break;
+      if (hooks_.turn) hooks_.turn();
     }
     capture_.tree().finish();
     return drain();
   }
 
  private:
+  int take(const inputs::TraceEvent& event) {
+    using Kind = inputs::TraceEvent::Kind;
+    switch (event.kind) {
+      case Kind::kBlock:
+        return decode(event.block);
+      case Kind::kGap:
+        capture_.tree().lose();
+        if (const int code = drain(); code != kOk) return code;
+        if (hooks_.gap) hooks_.gap(event.block.index);
+        return check();
+      case Kind::kIdle:
+        if (hooks_.release && hooks_.release()) capture_.released();
+        break;
+      case Kind::kRelease:
+        if (hooks_.release) hooks_.release();
+        return check();
+    }
+    output_.flush();
+    return check();
+  }
+
+  int decode(const inputs::TraceBlock& block) {
+    if (const auto fed = capture_.tree().feed(block.index, block.bytes); !fed) {
+      return complain(fed.error().detail, kDamaged);
+    }
+    if (const int code = drain(); code != kOk) return code;
+    if (capture_.live()) output_.flush();
+    if (!capture_.tree().failed()) return kOk;
+    return complain(fmt::format("{}: decoding cannot go on after byte {}.", capture_.trace().path(),
+                                block.index + capture_.tree().consumed()),
+                    kDamaged);
+  }
+
   int drain() {
     while (const std::size_t count = next()) {
       if (hooks_.on_elements) hooks_.on_elements(std::span(batch_).first(count));

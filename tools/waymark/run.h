@@ -16,6 +16,12 @@ struct RunHooks {
   std::function<bool()> stop;
   /// Asked after each block, with the index after it.  True: the rest is not wanted.
   std::function<bool(TraceIndex)> enough{};
+  /// A live trace pauses: writes lines that wait.  True: there were some.
+  std::function<bool()> release{};
+  /// Bytes are missing at this place.  What came before was given.
+  std::function<void(TraceIndex)> gap{};
+  /// Called after each block, and several times a second while nothing comes.
+  std::function<void()> turn{};
 };
 
 /// Decodes the capture to its end.  kOk; kInterrupted; kOutput, whose sentence is printed; kDamaged

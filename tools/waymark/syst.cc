@@ -5,16 +5,20 @@
 #include <filesystem>
 #include <memory>
 #include <system_error>
+#include <utility>
 
 #include "commands.h"
 #include "exit_code.h"
 #include "interrupt.h"
+#include "live_options.h"
 #include "option_values.h"
 #include "record_options.h"
 #include "run.h"
 #include "syst_options.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/inputs/detect.h"
+#include "waymark/live/address.h"
+#include "waymark/live/recording.h"
 #include "waymark/outputs/messages.h"
 #include "waymark/syst/byte_reader.h"
 #include "waymark/syst/channels.h"
@@ -30,8 +34,10 @@ struct SystOptions : RecordOptions {
   bool sort = false;
 };
 
-/// Standard input or a pipe: what is in it is shown as it comes.
-bool is_stream(const SystOptions& options) { return inputs::is_stream(options.input.path); }
+/// Standard input, a pipe or a live source: what is in it is shown as it comes.
+bool is_stream(const SystOptions& options) {
+  return inputs::is_stream(options.input.path) || live::is_address(options.input.path);
+}
 
 struct MessageCounts {
   std::uint64_t all = 0;
@@ -116,6 +122,9 @@ class Messages final : public syst::FrameSink {
     return (is_strict_ && counts_.first_bad.has_value()) || interrupted() || !error_.empty();
   }
   [[nodiscard]] const MessageCounts& counts() const { return counts_; }
+  /// Bytes of the input that were read.
+  void pass(std::size_t bytes) { place_ += bytes; }
+  [[nodiscard]] TraceIndex place() const { return place_; }
   /// The order of the messages that are shown.
   [[nodiscard]] const syst::MessageOrder& order() const { return order_; }
 
@@ -139,7 +148,14 @@ class Messages final : public syst::FrameSink {
   syst::MessageSorter sorter_;
   std::string error_;  ///< An error of the sorter.
   MessageCounts counts_;
+  TraceIndex place_ = 0;
 };
+
+std::string message_header() {
+  TextBuffer header;
+  outputs::MessageWriter::csv_header(header);
+  return std::string(header.view());
+}
 
 /// What the messages are in.
 enum class Carrier { kLines, kPlain, kTrace };
@@ -218,6 +234,10 @@ int run_bytes(Bytes content, syst::ByteForm form, Output& output, Messages& mess
   return interrupted() ? kInterrupted : kOk;
 }
 
+void write_gap(Output& output, const SystOptions& options, TraceIndex index) {
+  put_gap(output.text(), options.format, message_header(), "status", index);
+}
+
 /// True: a stream that begins with `head` contains trace, not messages.
 bool looks_like_trace(Bytes head, std::optional<syst::ByteForm> form) {
   if (!form || syst::has_line_tag(head)) return false;
@@ -226,16 +246,6 @@ bool looks_like_trace(Bytes head, std::optional<syst::ByteForm> form) {
   const inputs::InputKind kind = inputs::detect(head.first(head.size() / kFrame * kFrame)).kind;
   const bool is_other = kind != inputs::InputKind::kUnknown && kind != inputs::InputKind::kEmpty;
   return is_certain(kind) || (is_other && form == syst::ByteForm::kLines);
-}
-
-/// The beginning of a stream, and what it shows.
-struct Head {
-  std::vector<std::uint8_t> bytes;
-  Carrier carrier = Carrier::kLines;
-};
-
-std::vector<std::uint8_t> stream_block() {
-  return std::vector<std::uint8_t>(std::size_t{64} << 10);
 }
 
 /// What the options say about a stream; nothing: they leave it open.
@@ -252,65 +262,83 @@ std::optional<Carrier> stated_carrier(const SystOptions& options) {
 }
 
 /// Reads until it is known what the stream contains.
-Result<Head> read_head(inputs::InputStream& stream) {
-  Head head;
+Result<Carrier> find_carrier(live::Head& head) {
+  constexpr live::Milliseconds kPatience{100};
   syst::ByteReader reader(std::nullopt, true);
-  std::vector<std::uint8_t> block = stream_block();
-  while (!reader.form()) {
-    const auto size = stream.read(block);
-    if (!size) return std::unexpected(size.error());
-    if (*size == 0) break;
-    const Bytes part = Bytes(block).first(*size);
-    head.bytes.insert(head.bytes.end(), part.begin(), part.end());
-    reader.feed(part);
+  std::size_t fed = 0;
+  while (!reader.form() && !head.ended()) {
+    const auto kind = head.read_more(kPatience);
+    if (!kind) return std::unexpected(kind.error());
+    const Bytes bytes = head.bytes();
+    reader.feed(bytes.subspan(std::exchange(fed, bytes.size())));
   }
   syst::Frame frame;
   // At the end of the stream it decides by what there is.
   while (!reader.form() && reader.finish(frame)) {
   }
-  if (looks_like_trace(head.bytes, reader.form())) head.carrier = Carrier::kTrace;
-  return head;
+  return looks_like_trace(head.bytes(), reader.form()) ? Carrier::kTrace : Carrier::kLines;
 }
 
-/// Opens a stream and finds what it contains, without reading more than it must.  Trace is copied
-/// from it for open_capture().  kOk, or the exit code after the sentence.
-int open_stream(const SystOptions& options, std::optional<inputs::InputStream>& stream,
-                Head& head) {
+/// Opens a stream and finds what it contains, without reading more than it must.  Trace that is
+/// needed as a whole is copied for open_capture().  kOk, or the exit code after the sentence.
+int open_stream(SystOptions& options, LiveInput& stream, Carrier& carrier) {
   const auto failed = [](const Error& error) {
     return interrupted() ? int{kInterrupted} : complain(error.detail, kInput);
   };
-  const auto stated = stated_carrier(options);
-  if (stated) head.carrier = *stated;
-  if (stated == Carrier::kTrace) return kOk;
-  auto opened = inputs::InputStream::open(options.input.path, interrupted);
+  if (options.sort && live::is_address(options.input.path)) options.input.live.whole = "--sort";
+  if (const auto good = check_live(options.input); !good)
+    return complain(good.error().detail, kUsage);
+  auto opened = open_live_input(options.input);
   if (!opened) return failed(opened.error());
   stream = *std::move(opened);
-  if (stated) return kOk;
-  auto found = read_head(*stream);
-  if (!found) return failed(found.error());
-  head = *std::move(found);
-  if (head.carrier != Carrier::kTrace) return kOk;
-  const auto copied = open_input(*stream, head.bytes);
-  return copied ? int{kOk} : failed(copied.error());
+  const auto stated = stated_carrier(options);
+  if (stated) carrier = *stated;
+  if (stream.head == nullptr) {
+    // A redirected file.
+    const auto found = find_carrier(options);
+    if (!found) return failed(found.error());
+    carrier = *found;
+    return kOk;
+  }
+  if (!stated) {
+    const auto found = find_carrier(*stream.head);
+    if (!found) return failed(found.error());
+    carrier = *found;
+  }
+  if (carrier != Carrier::kTrace) return kOk;
+  auto head = read_trace_head(stream, options.input);
+  if (!head) return failed(head.error());
+  options.input.live.head = *std::move(head);
+  return kOk;
 }
 
-/// A stream, shown as it comes; `head` was already read.
-int run_stream(inputs::InputStream& stream, Bytes head, std::optional<syst::ByteForm> form,
+/// A stream, shown as it comes.
+int run_stream(live::Stream& stream, std::optional<syst::ByteForm> form, const SystOptions& options,
                Output& output, Messages& messages) {
-  syst::ByteReader reader(form, true);
-  std::vector<std::uint8_t> block = stream_block();
-  for (Bytes part = head;;) {
-    reader.feed(part);
-    drain(reader, messages);
-    if (!output.flush()) return kOutput;
-    if (messages.is_stopped()) break;
-    const auto size = stream.read(block);
-    if (!size) return interrupted() ? int{kInterrupted} : complain(size.error().detail, kInput);
-    if (*size == 0) break;
-    part = Bytes(block).first(*size);
-  }
+  constexpr live::Milliseconds kPatience{100};
+  std::optional<syst::ByteReader> reader(std::in_place, form, true);
   syst::Frame frame;
-  while (!messages.is_stopped() && reader.finish(frame)) messages.on_frame(frame);
+  const auto finish = [&] {
+    while (!messages.is_stopped() && reader->finish(frame)) messages.on_frame(frame);
+  };
+  while (!messages.is_stopped()) {
+    const auto piece = stream.next(kPatience);
+    if (!piece) return interrupted() ? int{kInterrupted} : complain(piece.error().detail, kInput);
+    if (piece->kind == live::PieceKind::kEnd) break;
+    output.arrives(piece->arrival);
+    if (piece->kind == live::PieceKind::kGap) {
+      finish();
+      write_gap(output, options, messages.place());
+      const auto known = reader->form();
+      reader.emplace(known, true);
+    } else if (piece->kind == live::PieceKind::kBytes) {
+      reader->feed(piece->bytes);
+      drain(*reader, messages);
+      messages.pass(piece->bytes.size());
+    }
+    if (!output.flush()) return kOutput;
+  }
+  finish();
   return interrupted() ? kInterrupted : kOk;
 }
 
@@ -335,7 +363,8 @@ int run_trace(inputs::Capture& capture, const SystOptions& options, Output& outp
                                                              channels.frequency(element.trace_id));
             }
           },
-      .stop = [&] { return options.strict && messages.counts().first_bad.has_value(); }};
+      .stop = [&] { return options.strict && messages.counts().first_bad.has_value(); },
+      .gap = [&](TraceIndex index) { write_gap(output, options, index); }};
   const int code = run_capture(capture, output, hooks);
   // Pending messages are shown even if the trace ends in damage.
   const bool is_stopped = options.strict && messages.counts().first_bad.has_value();
@@ -451,7 +480,7 @@ std::expected<Output, int> open_plain_output(const std::string& path) {
   return *std::move(output);
 }
 
-int run(const SystOptions& options) {
+int run(SystOptions options) {
   const auto filter = MessageFilter::make(options.messages);
   if (!filter) return complain(filter.error().detail, kUsage);
   const auto collateral = load_collateral(options.messages.collateral);
@@ -459,12 +488,12 @@ int run(const SystOptions& options) {
   const auto transport = transport_options(options.messages);
   if (!transport) return complain(transport.error().detail, kUsage);
   Carrier carrier = Carrier::kLines;
-  std::optional<inputs::InputStream> stream;
-  Head head;
+  LiveInput stream;
   if (is_stream(options)) {
-    if (const int code = open_stream(options, stream, head); code != kOk) return code;
-    carrier = head.carrier;
+    if (const int code = open_stream(options, stream, carrier); code != kOk) return code;
   } else {
+    if (const auto good = check_live(options.input); !good)
+      return complain(good.error().detail, kUsage);
     const auto found = find_carrier(options);
     if (!found) return interrupted() ? int{kInterrupted} : complain(found.error().detail, kInput);
     carrier = *found;
@@ -490,7 +519,7 @@ int run(const SystOptions& options) {
           opened.error());
     }
     capture = *std::move(opened);
-  } else if (!stream) {
+  } else if (stream.head == nullptr) {
     auto opened = open_input(options.input.path);
     if (!opened) return complain(opened.error().detail, kInput);
     file = *std::move(opened);
@@ -503,6 +532,7 @@ int run(const SystOptions& options) {
   auto output = is_trace ? open_output(options.output, *capture, options.input)
                          : open_plain_output(options.output);
   if (!output) return output.error();
+  stamp_lines(*output, options.input, options.format);
 
   const bool has_ids = is_trace && sends_from_several_ids(*capture);
   Messages messages(*collateral, *filter, *output, options,
@@ -512,18 +542,21 @@ int run(const SystOptions& options) {
   int code = kOk;
   if (is_trace) {
     code = run_trace(*capture, options, *output, messages);
-  } else if (stream) {
+  } else if (stream.head != nullptr) {
     const auto stated = stated_carrier(options);
-    code = run_stream(*stream, head.bytes, stated ? form_of(*stated) : std::nullopt, *output,
+    code = run_stream(*stream.head, stated ? form_of(*stated) : std::nullopt, options, *output,
                       messages);
+  } else if (auto marks = live::Marks::open(options.input.path); !marks) {
+    code = complain(marks.error().detail, kInput);
+  } else if (*marks) {
+    live::Playback recording(options.input.path, file.bytes(), **std::move(marks));
+    code = run_stream(recording, form_of(carrier), options, *output, messages);
   } else {
     code = run_bytes(file.bytes(), *form_of(carrier), *output, messages);
   }
   code = messages.finish(code);
   if (code == kInterrupted) {
-    TextBuffer header;
-    outputs::MessageWriter::csv_header(header);
-    put_interrupted(output->text(), options.format, header.view(), "status");
+    put_interrupted(output->text(), options.format, message_header(), "status");
   }
   code = judge(options, messages, code);
   if (is_trace) return finish_records(*capture, *output, options, code);
@@ -554,6 +587,7 @@ void add_syst(CLI::App& app, int& exit_code) {
       "show the messages of all sources in the order of time, once all of them are read");
   add_collateral_options(*command, options->messages);
   add_filter_options(*command, options->messages);
+  add_live_options(*command, options->input);
   command->footer(
       "Examples:\n"
       "  waymark syst board/ --collateral firmware.xml        messages of an STM capture\n"

@@ -16,7 +16,12 @@
 #include "waymark/image/image.h"
 #include "waymark/inputs/detect.h"
 #include "waymark/inputs/snapshot.h"
+#include "waymark/live/stream.h"
 #include "waymark/tree/decode_tree.h"
+
+namespace waymark::live {
+class Head;
+}  // namespace waymark::live
 
 namespace waymark::perf {
 struct JittedCode;
@@ -28,6 +33,7 @@ struct Recording;
 namespace waymark::inputs {
 
 struct PerfInput;
+class TraceFeed;
 
 /// How the bytes of the trace are wrapped.  kPieces: frames as in memory, where four frame syncs
 /// before each piece of a recording reset the decoders.
@@ -103,6 +109,10 @@ struct CaptureOptions {
   /// Opens the input if it is not a snapshot; nothing: MappedFile::open().  See InputOpener.
   std::function<Result<MappedFile>(const std::string& path)> open_file;
 
+  /// The trace arrives through this stream, of which read_head() has read the beginning, and the
+  /// path is only its name.  See live_capture.h.
+  std::shared_ptr<live::Head> live{};
+
   /// Called from time to time while trace is read before decoding begins.  True: opening ends with
   /// kIo.  May be empty.
   std::function<bool()> stop;
@@ -153,6 +163,19 @@ struct TraceBlock {
   Bytes bytes;
 };
 
+/// What comes next in a trace.
+struct TraceEvent {
+  enum class Kind : std::uint8_t {
+    kBlock,
+    kGap,      ///< Bytes are missing at `block.index`; DecodeTree::lose().
+    kRelease,  ///< Lines that wait for more are to be written.
+    kIdle,     ///< Nothing arrives for the moment.
+  };
+  Kind kind = Kind::kBlock;
+  TraceBlock block{};
+  live::ArrivalTime arrival = 0;  ///< When the bytes came to this host; 0: not known.
+};
+
 /// Owns everything that decoding needs.  One owner; not thread safe.
 class Capture {
  public:
@@ -199,8 +222,19 @@ class Capture {
   /// The blocks of the trace in order; nothing at its end.
   std::optional<TraceBlock> next_block();
 
+  /// The same with what happens between the blocks of a live trace, or of the recording of one.
+  /// Other traces only have blocks.  Waits for a live trace, at most a few hundredths of a second.
+  /// kIo: the stream failed, or the caller asked to stop; kParse: the marks of a recording.
+  Result<std::optional<TraceEvent>> next_event();
+
+  /// The trace arrives while it is read; its length is not known.  It is read once, with
+  /// next_event(), and further sources appear in sources() when their IDs do.
+  [[nodiscard]] bool live() const;
+  /// After kIdle: lines that waited were written.  See live::Stream::released().
+  void released();
+
   /// All blocks that next_block() has not returned yet, as one; nothing at the end, or if the trace
-  /// is in records. next_block() is not affected.
+  /// is in records or has events. next_block() is not affected.
   [[nodiscard]] std::optional<TraceBlock> rest() const;
 
   /// For a caller that reads rest(): the bytes before `index` are not needed soon.  next_block()
@@ -213,9 +247,16 @@ class Capture {
   /// The total number of bytes from next_block(), at which indexes end.
   [[nodiscard]] std::uint64_t trace_bytes() const;
 
+  Capture(Capture&& other) noexcept;
+  Capture& operator=(Capture&& other) noexcept;
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+  ~Capture();
+
  private:
-  Capture() = default;
+  Capture();
   friend class CaptureBuilder;
+  void add_late_sources();
 
   InputKind kind_ = InputKind::kUnknown;
   Framing framing_ = Framing::kNone;
@@ -232,6 +273,9 @@ class Capture {
   IdBytes id_bytes_{};
 
   TraceIndex position_ = 0;
+  std::unique_ptr<TraceFeed> feed_;  ///< nullptr: the trace is one piece of memory.
+  /// Sources whose IDs appeared in a live trace after it was opened, until sources_ has them.
+  std::shared_ptr<std::vector<CaptureSource>> late_;
 };
 
 }  // namespace waymark::inputs

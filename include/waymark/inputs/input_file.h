@@ -1,6 +1,7 @@
 // Inputs that may come through a pipe: standard input, FIFOs, process substitution.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -34,6 +35,10 @@ class InputStream {
   /// Waits for bytes and returns how many were read; 0: the end.  kIo: the system refuses, or
   /// reading was stopped.
   Result<std::size_t> read(std::span<std::uint8_t> out);
+
+  /// Waits at most `patience`.  True: read() will not wait, because there are bytes or it is the
+  /// end. kIo: waiting was stopped.
+  Result<bool> wait(std::chrono::milliseconds patience);
 
   [[nodiscard]] const std::string& path() const { return path_; }
 

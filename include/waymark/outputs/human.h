@@ -75,6 +75,10 @@ class HumanWriter {
   void add(const merge::TimedRecord& record);
   void finish();
 
+  /// Nothing comes for the moment: what an ITM sent is written without the timestamp or the text
+  /// that may still follow.  True: a line was written.
+  bool release();
+
   /// From now on, new lines are not written; elements only complete lines that wait.
   void end_here() { lines_.end = lines_.items.size(); }
   /// After end_here(): whether a line still waits.

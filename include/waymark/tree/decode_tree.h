@@ -100,6 +100,16 @@ class DecodeTree {
   /// The end of the trace for all sources, ascending by ID; next() gives the rest.
   void finish();
 
+  /// Bytes are missing before the next block, which may begin at any index.  next() or work() gives
+  /// what the sources hold; then they wait for synchronisation points, and frames are aligned
+  /// again.
+  void lose();
+
+  /// Makes the source of an ID that has bytes but no source; nullptr: it stays without one.  Asked
+  /// once per ID.  For traces whose IDs are not known before they are read.
+  using SourceMaker = std::function<std::unique_ptr<Source>(TraceId id)>;
+  void set_source_maker(SourceMaker maker) { maker_ = std::move(maker); }
+
   void reset();
 
   /// A source failed or the frame layer met an error: nothing more is given before reset().
@@ -154,6 +164,7 @@ class DecodeTree {
   void end_piece(const SourceWork& work);
   [[nodiscard]] std::size_t passed_of(const frames::Segment& segment) const;
   void report(const Diagnostic& record);
+  Source* make_source(TraceId id);
   bool next_to_finish();
   void reset_sources();
   [[nodiscard]] Source* listener(TraceId id) const;
@@ -163,6 +174,8 @@ class DecodeTree {
   frames::SegmentMemory memory_;  ///< Only with quirks.
   std::array<std::unique_ptr<Source>, kTraceIdCount> sources_;
   std::bitset<kTraceIdCount> enabled_;
+  SourceMaker maker_;
+  std::bitset<kTraceIdCount> asked_;               ///< The IDs for which maker_ was asked.
   std::array<TraceIndex, kTraceIdCount> first_{};  ///< Set by begin_at().
   TreeQuirks quirks_;
 
@@ -189,6 +202,7 @@ class DecodeTree {
     std::size_t segment_count = 0;
     frames::Step step = frames::Step::kNeedInput;
     bool step_waits = false;  ///< `step` waits until elements are taken.
+    bool loses = false;       ///< lose() was called: the frames start again after the piece.
   };
   Progress progress_;
   bool failed_ = false;

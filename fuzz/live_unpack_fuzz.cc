@@ -1,0 +1,87 @@
+// What live servers wrap around trace: any bytes.  The first byte says in which pieces the rest
+// comes. Invariants: the pieces do not matter; ORBFLOW and OpenOCD's records give no more bytes
+// than they have; what is kept is bounded.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "waymark/live/address.h"
+#include "waymark/live/orbflow.h"
+#include "waymark/live/rpc_reader.h"
+
+namespace {
+
+using namespace waymark;
+using namespace waymark::live;
+using Data = std::vector<std::uint8_t>;
+
+void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "%s\n", what);
+  std::abort();
+}
+
+/// Trace, and where it is missing.
+struct Result {
+  Data trace{};
+  std::vector<std::size_t> gaps{};
+  std::size_t replies = 0;
+  friend bool operator==(const Result&, const Result&) = default;
+};
+
+Result read_orbflow(Bytes wire, std::size_t size) {
+  OrbflowReader reader(kItmTag);
+  Result result;
+  while (!wire.empty()) {
+    Bytes piece = wire.first(std::min(size, wire.size()));
+    wire = wire.subspan(piece.size());
+    while (!piece.empty()) {
+      const std::size_t used = reader.read(piece, result.trace);
+      require(used != 0 && used <= piece.size(), "the reader does not go on");
+      piece = piece.subspan(used);
+      if (reader.damaged()) result.gaps.push_back(result.trace.size());
+    }
+  }
+  require(result.gaps.size() == reader.counts().bad_frames + reader.counts().bad_sums,
+          "a damaged packet that is not a gap");
+  return result;
+}
+
+Result read_records(Bytes wire, std::size_t size) {
+  RpcReader reader;
+  Result result;
+  while (!wire.empty()) {
+    Bytes piece = wire.first(std::min(size, wire.size()));
+    wire = wire.subspan(piece.size());
+    while (!piece.empty()) {
+      const std::size_t before = piece.size();
+      const RpcReader::Found found = reader.next(piece, result.trace);
+      require(piece.size() < before, "the reader does not go on");
+      require(reader.reply().size() <= RpcReader::kMostRecord, "a record that is too long");
+      if (found == RpcReader::Found::kDamage) result.gaps.push_back(result.trace.size());
+      result.replies += found == RpcReader::Found::kReply ? 1 : 0;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::size_t piece = data[0] % 17 + std::size_t{1};
+  const Bytes wire(data + 1, size - 1);
+  const Result packets = read_orbflow(wire, std::max<std::size_t>(wire.size(), 1));
+  require(packets == read_orbflow(wire, piece), "ORBFLOW depends on the pieces");
+  require(packets.trace.size() <= wire.size(), "more trace than ORBFLOW has");
+  const Result records = read_records(wire, std::max<std::size_t>(wire.size(), 1));
+  require(records == read_records(wire, piece), "records depend on the pieces");
+  require(2 * records.trace.size() <= wire.size(), "more trace than there are digits");
+  const auto address =
+      parse_address("tcp://" + std::string(wire.begin(), wire.end()).substr(0, 300));
+  require(address ? address->port != 0 : !address.error().detail.empty(),
+          "an address without a port, or an error without a sentence");
+  return 0;
+}

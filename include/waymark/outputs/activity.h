@@ -1,0 +1,38 @@
+// What happens in a trace at the moment, as text for a terminal or one JSON object.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+
+#include "waymark/base/text_buffer.h"
+#include "waymark/count/activity.h"
+#include "waymark/image/symbols.h"
+#include "waymark/outputs/style.h"
+
+namespace waymark::outputs {
+
+/// What a display shows.
+struct ActivityReport {
+  std::string name{};  ///< The name of the input.
+  double seconds = 0;  ///< The length of the interval.
+  double total_seconds = 0;
+  std::uint64_t bytes = 0;  ///< In the interval.
+  std::uint64_t total_bytes = 0;
+  std::uint64_t gaps = 0;  ///< In total.
+  count::ActivityCounts now{};
+  count::ActivityCounts total{};
+  std::deque<count::Activity::PortLine> lines{};
+};
+
+struct ActivityView {
+  std::size_t most = 10;  ///< Functions.
+  std::size_t width = 0;  ///< Columns of a line; longer lines are cut.  0: they are not.
+  const image::Symbols* functions = nullptr;  ///< nullptr: addresses are shown.
+  Style style{};
+};
+
+void write_text(TextBuffer& out, const ActivityReport& report, const ActivityView& view);
+void write_json(TextBuffer& out, const ActivityReport& report, const ActivityView& view);
+
+}  // namespace waymark::outputs
