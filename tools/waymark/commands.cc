@@ -8,6 +8,7 @@
 #include "complain.h"
 #include "exit_code.h"
 #include "help_text.h"
+#include "job_commands.h"
 #include "option_table.h"
 #include "option_values.h"
 #include "run.h"
@@ -42,6 +43,10 @@ constexpr Command kCommands[] = {
     {"interval", add_interval},
     {"view", add_view},
     {"report", add_report},
+    {"plan", add_plan},
+    {"shard", add_shard},
+    {"merge", add_merge},
+    {"status", add_status},
     {"packets", add_packets},
     {"find", add_find},
     {"index", add_index},
