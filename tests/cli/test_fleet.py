@@ -4,6 +4,7 @@ import random
 import shutil
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -75,7 +76,7 @@ def test_what_is_missing_is_named_and_resumed(run, tmp_path, walks, runs):
 def test_inputs_that_changed_or_are_gone_are_refused_by_name(run, tmp_path, walks, runs):
     write_job(tmp_path, walks, "what = 'counts'")
     fresh(run, tmp_path)
-    trace = next(path for path in (tmp_path / 'runs/3').iterdir() if path.suffix == '.bin')
+    trace = tmp_path / 'runs/3/trace.bin'
     trace.write_bytes(trace.read_bytes() + b'\0')
     assert 'runs/3 has changed since the job was planned' in run('shard', 'job', '3', expect=3).err
     shutil.rmtree(tmp_path / 'runs/4')
@@ -85,7 +86,7 @@ def test_inputs_that_changed_or_are_gone_are_refused_by_name(run, tmp_path, walk
 
 
 def test_an_input_that_cannot_be_decoded_is_a_result(run, tmp_path, walks, runs):
-    trace = next(path for path in (tmp_path / 'runs/3').iterdir() if path.suffix == '.bin')
+    trace = tmp_path / 'runs/3/trace.bin'
     trace.write_bytes(bytes(trace.stat().st_size))
     serial = run('export', 'counts', *runs, '--symbols', walks.program, '-o', 'serial', expect=1)
     write_job(tmp_path, walks, "what = 'counts'\ninputs_per_shard = 2")
@@ -175,3 +176,30 @@ def test_a_slurm_task_whose_worker_is_killed_asks_for_another_run(run, tmp_path,
                           env={**os.environ, 'PATH': f'{tmp_path}:{os.environ["PATH"]}',
                                'SLURM_ARRAY_TASK_ID': '0', 'SLURM_JOB_ID': '7'})
     assert (tmp_path / 'asked').read_text() == 'requeue 7\n', task.stderr
+
+
+def test_slurm_gives_the_serial_result(run, repository, tmp_path, walks, runs):
+    if not shutil.which('slurmctld', path=os.environ['PATH'] + ':/usr/sbin'):
+        pytest.skip('slurm-wlm is missing')
+    write_job(tmp_path, walks, "what = 'counts'\nshards = 4")
+    shutil.rmtree(tmp_path / 'job', ignore_errors=True)
+    # The first attempt at shard 2 is killed.
+    worker = tmp_path / 'worker'
+    worker.write_text(f'#!/bin/sh\n[ "$1$3" = shard2 ] && mkdir {tmp_path}/died 2>/dev/null && kill -9 $$\n'
+                      f'exec {run.program} "$@"\n')
+    worker.chmod(0o755)
+    run('plan', 'job.toml', '-o', 'job', '--slurm', '--program', worker)
+    cluster = repository / 'scripts/cluster'
+    subprocess.run([cluster, 'up', tmp_path / 'cluster'], check=True, capture_output=True)
+    try:
+        environment = {**os.environ, 'SLURM_CONF': str(tmp_path / 'cluster/slurm.conf')}
+        subprocess.run([tmp_path / 'job/scripts/slurm_submit.sh'], check=True, env=environment, cwd=tmp_path)
+        for _ in range(600):
+            if (tmp_path / 'job/merged').exists():
+                break
+            time.sleep(0.1)
+    finally:
+        subprocess.run([cluster, 'down', tmp_path / 'cluster'], check=True)
+    assert (tmp_path / 'died').is_dir()
+    run('export', 'counts', *runs, '--symbols', walks.program, '-o', 'serial')
+    assert (tmp_path / 'job/merged').read_bytes() == (tmp_path / 'serial').read_bytes()
