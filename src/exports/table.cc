@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "waymark/exports/afl.h"
+#include "waymark/exports/block_counts.h"
 #include "waymark/exports/branch_profiles.h"
 #include "waymark/exports/cobertura.h"
 #include "waymark/exports/database.h"
@@ -14,6 +15,12 @@ namespace waymark::exports {
 namespace {
 
 constexpr Format kFormats[] = {
+    {.name = "counts",
+     .purpose = "tables: how often each block of each program was executed, as CSV",
+     .readers = "spreadsheets, databases, your own programs",
+     .suffix = ".csv",
+     .write_profile = write_block_counts,
+     .any_program = true},
     {.name = "autofdo",
      .purpose = "AutoFDO with Clang or GCC",
      .readers = "create_llvm_prof, create_gcov",

@@ -91,21 +91,23 @@ bool Profile::add(const count::Counts& counts, const Locate& locate) {
   return programs_.size() != before;
 }
 
-bool Profile::add(const Profile& other) {
+bool Profile::add(std::span<const ProgramProfile> programs, std::uint64_t other_instructions) {
   const std::size_t before = programs_.size();
   std::vector<std::size_t> numbers;
-  for (const ProgramProfile& program : other.programs_)
+  for (const ProgramProfile& program : programs)
     numbers.push_back(number_of(program.program, program.path, program.build_id));
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     ProgramProfile& sum = programs_[numbers[i]];
-    sum.counts.add(other.programs_[i].counts);
-    for (Branch branch : other.programs_[i].branches) {
+    const std::vector<count::Row>& rows = programs[i].counts.rows;
+    sum.counts.rows.insert(sum.counts.rows.end(), rows.begin(), rows.end());
+    sum.counts.combine();
+    for (Branch branch : programs[i].branches) {
       branch.to_program = branch.to == kNoAddress ? 0 : numbers[branch.to_program];
       sum.branches.push_back(branch);
     }
     combine(sum.branches);
   }
-  other_instructions_ += other.other_instructions_;
+  other_instructions_ += other_instructions;
   return programs_.size() != before;
 }
 

@@ -303,27 +303,18 @@ void describe(const std::string& path, const exports::BranchList& list, bool as_
   if (as_json) out.put("]}\n");
 }
 
-int export_branch_list(const BranchListExport& wanted) {
-  exports::BranchList list;
-  std::vector<std::string> files;
-  std::size_t used = 0;
-  int worst = kOk;
-  for (const std::string& path : wanted.inputs) {
-    files.push_back(path_of_input(path));
-    int code = kOk;
-    auto given = open_branch_list(path);
-    if (!given) {
-      code = complain(given.error().detail, kInput);
-    } else if (*given) {
-      exports::add(list, **given);
-    } else {
-      code = list_of_trace(wanted, path, list, files);
-    }
-    if (code == kInterrupted || code == kUsage) return code;
-    if (code == kOk) ++used;
-    worst = std::max(worst, code);
-  }
-  if (used == 0) return worst;
+int add_branch_list(const BranchListExport& wanted, const std::string& path,
+                    exports::BranchList& list, std::vector<std::string>& files) {
+  files.push_back(path_of_input(path));
+  auto given = open_branch_list(path);
+  if (!given) return complain(given.error().detail, kInput);
+  if (!*given) return list_of_trace(wanted, path, list, files);
+  exports::add(list, **given);
+  return kOk;
+}
+
+int write_branch_list(const BranchListExport& wanted, const exports::BranchList& list,
+                      const std::vector<std::string>& files) {
   auto bytes = exports::written_branch_list(list, wanted.compress);
   if (!bytes) {
     return complain(bytes.error().detail,
@@ -335,7 +326,23 @@ int export_branch_list(const BranchListExport& wanted) {
                     output.error().code == ErrorCode::kInvalidArgument ? kUsage : kOutput);
   }
   output->text().put(*bytes);
-  return output->commit() ? worst : finish_output(*output, worst);
+  return output->commit() ? kOk : finish_output(*output, kOk);
+}
+
+int export_branch_list(const BranchListExport& wanted) {
+  exports::BranchList list;
+  std::vector<std::string> files;
+  std::size_t used = 0;
+  int worst = kOk;
+  for (const std::string& path : wanted.inputs) {
+    const int code = add_branch_list(wanted, path, list, files);
+    if (code == kInterrupted || code == kUsage) return code;
+    if (code == kOk) ++used;
+    worst = std::max(worst, code);
+  }
+  if (used == 0) return worst;
+  const int code = write_branch_list(wanted, list, files);
+  return code == kOk ? worst : code;
 }
 
 }  // namespace waymark::cli

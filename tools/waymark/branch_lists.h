@@ -53,6 +53,14 @@ struct BranchListExport {
   bool compress = false;
 };
 
+/// Adds one input to a list, and what it read to `files`.  The result is the exit code.
+int add_branch_list(const BranchListExport& wanted, const std::string& path,
+                    exports::BranchList& list, std::vector<std::string>& files);
+
+/// Writes the list; `files` must not be lost.  The result is the exit code.
+int write_branch_list(const BranchListExport& wanted, const exports::BranchList& list,
+                      const std::vector<std::string>& files);
+
 /// Writes the sum of all inputs: trace, or branch lists.  The result is the exit code.
 int export_branch_list(const BranchListExport& wanted);
 

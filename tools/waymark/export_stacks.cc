@@ -56,6 +56,31 @@ class Pass {
   Pass(const StackExport& wanted, std::uint64_t frequency)
       : wanted_(wanted), frequency_(frequency) {}
 
+  /// Writes nothing.  By input: its exit code.  kOk, or why no more is wanted.
+  int collect(std::vector<std::uint8_t>& codes) {
+    auto nothing = Output::open("", {});
+    if (!nothing) return complain(nothing.error().detail, kOutput);
+    output_ = std::make_unique<Output>(*std::move(nothing));
+    for (const std::string& path : wanted_.inputs) {
+      const int code = add(path);
+      if (code == kUsage || code == kInterrupted || code == kOutput || code == kMemory) return code;
+      codes.push_back(static_cast<std::uint8_t>(code));
+    }
+    return kOk;
+  }
+
+  /// Only writes.
+  int write(stacks::Tree tree) {
+    tree_ = std::move(tree);
+    std::vector<std::string> files;
+    for (const std::string& path : wanted_.inputs) files.push_back(path_of_input(path));
+    if (const int code = open_output(files); code != kOk) return code;
+    if (const int code = write_tree(); code != kOk) return code;
+    return output_->commit() ? kOk : finish_output(*output_, kOk);
+  }
+
+  stacks::Tree take_tree() { return std::move(tree_); }
+
   int run() {
     int worst = kOk;
     std::size_t used = 0;
@@ -87,6 +112,10 @@ class Pass {
     std::vector<std::string> files = capture.input_files();
     files.insert(files.end(), more.begin(), more.end());
     for (const std::string& path : wanted_.inputs) files.push_back(path_of_input(path));
+    return open_output(files);
+  }
+
+  int open_output(const std::vector<std::string>& files) {
     auto opened = Output::open_whole(wanted_.output, files);
     if (!opened) {
       return complain(opened.error().detail,
@@ -341,6 +370,17 @@ int export_stacks(const StackExport& wanted) {
     return complain("--inlines is only for folded.", kUsage);
   const auto frequency = parse_number(wanted.stacks.frequency);
   return Pass(wanted, frequency.value_or(0)).run();
+}
+
+int collect_tree(const StackExport& wanted, stacks::Tree& tree, std::vector<std::uint8_t>& codes) {
+  Pass pass(wanted, 0);
+  const int code = pass.collect(codes);
+  tree = pass.take_tree();
+  return code;
+}
+
+int write_tree_file(const StackExport& wanted, stacks::Tree tree) {
+  return Pass(wanted, 0).write(std::move(tree));
 }
 
 }  // namespace waymark::cli

@@ -40,4 +40,11 @@ struct StackExport {
 /// Writes the sum of all inputs, or the timeline of one.  The result is the exit code.
 int export_stacks(const StackExport& wanted);
 
+/// The sum of all inputs, for formats that need no files of programs.  `codes`: the exit code of
+/// each.  The result is kOk, or the code for which the rest was not read.
+int collect_tree(const StackExport& wanted, stacks::Tree& tree, std::vector<std::uint8_t>& codes);
+
+/// Writes such a sum.  The result is the exit code.
+int write_tree_file(const StackExport& wanted, stacks::Tree tree);
+
 }  // namespace waymark::cli

@@ -67,6 +67,7 @@ struct Format {
   WriteTree write_tree = nullptr;          ///< One file for everything.
   MakeTimeline make_timeline = nullptr;    ///< One file for one input.
 
+  bool any_program = false;  ///< Also writes programs whose files were not found.
   bool wants_lines = false;  ///< The tree should have ranges and sites.
   /// Each track of the timeline has a time of its own, if times are instructions.
   bool tracks_apart = false;

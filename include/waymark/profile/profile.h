@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,8 +57,10 @@ class Profile {
   /// Adds the counts of an input.  True: a program was not in the profile before, so that what
   /// `locate` returned for it is kept.
   bool add(const count::Counts& counts, const Locate& locate);
-  /// The same of another profile.
-  bool add(const Profile& other);
+  /// The same of another profile.  How profiles are grouped into sums changes nothing.
+  bool add(const Profile& other) { return add(other.programs_, other.other_instructions_); }
+  /// The same of the programs of a profile, in their order, and its other instructions.
+  bool add(std::span<const ProgramProfile> programs, std::uint64_t other_instructions);
 
   /// In the order in which they were found.
   [[nodiscard]] const std::vector<ProgramProfile>& programs() const { return programs_; }

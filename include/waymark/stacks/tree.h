@@ -124,6 +124,7 @@ class Tree {
   /// Calls that were added to their caller.
   [[nodiscard]] std::uint64_t folded_calls() const { return folded_calls_; }
   void fold_call() { ++folded_calls_; }
+  void fold_calls(std::uint64_t count) { folded_calls_ += count; }
 
   /// Adds what is deeper than `most` frames to its caller there.
   void limit_depth(std::size_t most);

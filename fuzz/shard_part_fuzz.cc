@@ -1,0 +1,38 @@
+// Parts of jobs of any bytes: no crash, bounded memory, and what is read can be written and read
+// again.  The contents are also tried without the digest around them.
+#include <cstdint>
+#include <cstdlib>
+
+#include "waymark/shard/part.h"
+#include "waymark/shard/profile_codec.h"
+#include "waymark/shard/tree_codec.h"
+
+using namespace waymark;
+using namespace waymark::shard;
+
+namespace {
+
+Bytes bytes(const std::string& text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const Bytes input(data, size);
+  if (const auto part = read_part(input); part && bytes_of(*part).size() > size) std::abort();
+  profile::Profile profile;
+  ProgramOpener opener(true);
+  if (add_profile(input, opener, profile)) {
+    profile::Profile again;
+    // A name may be that of a file here.
+    const std::string content = encode(profile);
+    if (add_profile(bytes(content), opener, again) && encode(again) != content) std::abort();
+  }
+  stacks::Tree tree;
+  if (add_tree(input, tree)) {
+    stacks::Tree again;
+    if (!add_tree(bytes(encode(tree)), again) || encode(again) != encode(tree)) std::abort();
+  }
+  return 0;
+}

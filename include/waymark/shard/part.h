@@ -1,0 +1,32 @@
+// What one shard gives: a file that is written once and never changed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "waymark/base/result.h"
+#include "waymark/base/types.h"
+#include "waymark/shard/job.h"
+#include "waymark/shard/sha256.h"
+
+namespace waymark::shard {
+
+struct Part {
+  Sha256 job{};
+  std::size_t shard = 0;
+  Payload payload = Payload::kProfile;
+  /// By input of the shard: the exit code of the command line for it alone.  Not 0: it gave
+  /// nothing, or not all.
+  std::vector<std::uint8_t> codes{};
+  std::string content{};  ///< See profile_codec.h, tree_codec.h and exports/branch_list.h.
+  friend bool operator==(const Part&, const Part&) = default;
+};
+
+/// The same part always gives the same bytes.
+std::string bytes_of(const Part& part);
+
+/// kBadData: it is not a part, or is damaged; kUnsupported: that of another format.
+Result<Part> read_part(Bytes bytes);
+
+}  // namespace waymark::shard

@@ -1,0 +1,137 @@
+// What an input is now.
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "waymark/base/escape.h"
+#include "waymark/base/mapped_file.h"
+#include "waymark/index/file_digest.h"
+#include "waymark/shard/plan.h"
+
+namespace waymark::shard {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostFiles = 1'000'000;
+constexpr std::string_view kStopped = "Interrupted.";
+
+/// Adds up what is in files.
+class Looker {
+ public:
+  Looker(Check check, const Stop& stop) : check_(check), stop_(stop) {}
+
+  Result<void> add(const std::string& path) {
+    if (stop_ && stop_()) return fail(ErrorCode::kConflict, std::string(kStopped));
+    return check_ == Check::kTimes ? add_times(path) : add_content(path);
+  }
+
+  void add_name(std::string_view name) {
+    for (const char c : name) mix(static_cast<unsigned char>(c));
+    mix(name.size());
+  }
+
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  [[nodiscard]] std::uint64_t digest() const { return digest_; }
+
+ private:
+  Result<void> add_times(const std::string& path) {
+    struct stat status{};
+    if (::stat(path.c_str(), &status) != 0) {
+      return fail(ErrorCode::kIo,
+                  fmt::format("{}: {}", escaped(path), std::generic_category().message(errno)));
+    }
+    bytes_ += static_cast<std::uint64_t>(status.st_size);
+    mix(static_cast<std::uint64_t>(status.st_size));
+    mix(static_cast<std::uint64_t>(status.st_mtim.tv_sec));
+    mix(static_cast<std::uint64_t>(status.st_mtim.tv_nsec));
+    return {};
+  }
+
+  Result<void> add_content(const std::string& path) {
+    auto file = MappedFile::open(path);
+    if (!file) return std::unexpected(file.error());
+    index::FileDigest digest;
+    const std::uint64_t size = file->size();
+    for (std::uint64_t at = 0; at < size; at += kStep) {
+      if (stop_ && stop_()) return fail(ErrorCode::kConflict, std::string(kStopped));
+      (void)digest.read(file->bytes(), std::min(at + kStep, size));
+      file->passed(at);
+    }
+    bytes_ += size;
+    mix(size);
+    mix(digest.value(file->bytes(), size));
+    return {};
+  }
+
+  /// FNV-1a over words, with a mix of the upper bits.
+  void mix(std::uint64_t word) {
+    digest_ = (digest_ ^ word) * 0x100000001B3ULL;
+    digest_ ^= digest_ >> 29;
+  }
+
+  static constexpr std::uint64_t kStep = std::uint64_t{4} << 20;
+
+  Check check_;
+  const Stop& stop_;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t digest_ = 0xCBF29CE484222325ULL;
+};
+
+Result<std::vector<std::string>> files_below(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code failed;
+  for (fs::recursive_directory_iterator at(folder, failed), end; !failed && at != end;
+       at.increment(failed)) {
+    if (at->is_regular_file(failed)) files.push_back(at->path().string());
+    if (files.size() > kMostFiles) {
+      return fail(ErrorCode::kLimit,
+                  fmt::format("{}: this folder has more than {} files, so it is not a capture; "
+                              "name the captures in it.",
+                              escaped(folder), kMostFiles));
+    }
+  }
+  if (failed) return fail(ErrorCode::kIo, fmt::format("{}: {}", escaped(folder), failed.message()));
+  std::ranges::sort(files);
+  return files;
+}
+
+}  // namespace
+
+bool was_stopped(const Error& error) { return error.detail == kStopped; }
+
+Result<Input> look_at(const std::string& path, const std::string& folder, Check check,
+                      const Stop& stop) {
+  const std::string whole = path.starts_with('/') ? path : folder + "/" + path;
+  Looker looker(check, stop);
+  std::error_code ignored;
+  if (fs::is_directory(whole, ignored)) {
+    const auto files = files_below(whole);
+    if (!files) return std::unexpected(files.error());
+    for (const std::string& file : *files) {
+      looker.add_name(std::string_view(file).substr(whole.size()));
+      WAYMARK_TRY(looker.add(file));
+    }
+  } else {
+    WAYMARK_TRY(looker.add(whole));
+  }
+  return Input{.path = path, .bytes = looker.bytes(), .digest = looker.digest()};
+}
+
+Result<void> check_inputs(const Plan& plan, std::size_t shard, const Stop& stop) {
+  for (const Input& input : plan.inputs_of(shard)) {
+    const auto now = look_at(input.path, plan.folder, plan.check, stop);
+    if (!now) return std::unexpected(now.error());
+    if (*now != input) {
+      return fail(ErrorCode::kConflict,
+                  fmt::format("{} has changed since the job was planned; restore it, or plan the "
+                              "job again in another folder.",
+                              escaped(input.path)));
+    }
+  }
+  return {};
+}
+
+}  // namespace waymark::shard

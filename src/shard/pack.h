@@ -1,0 +1,38 @@
+// Numbers and texts in the content of parts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "waymark/base/cursor.h"
+
+namespace waymark::shard {
+
+/// 7 bits a byte, least significant first.
+inline void put_number(std::string& out, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
+  out += static_cast<char>(value);
+}
+
+inline void put_text(std::string& out, std::string_view text) {
+  put_number(out, text.size());
+  out += text;
+}
+
+inline std::uint64_t take_number(Cursor& cursor) { return cursor.continued(10); }
+
+inline std::string take_text(Cursor& cursor) {
+  const Bytes bytes = cursor.take(take_number(cursor));
+  return {bytes.begin(), bytes.end()};
+}
+
+/// A number of things, each of which has at least one byte.  More than there can be: overrun().
+inline std::size_t take_count(Cursor& cursor) {
+  const std::uint64_t count = take_number(cursor);
+  if (count <= cursor.remaining()) return count;
+  (void)cursor.take(cursor.remaining() + 1);
+  return 0;
+}
+
+}  // namespace waymark::shard

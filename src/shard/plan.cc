@@ -1,0 +1,263 @@
+#include "waymark/shard/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "waymark/base/number.h"
+
+namespace waymark::shard {
+namespace {
+
+constexpr std::string_view kFirstWord = "waymark-plan ";
+constexpr std::string_view kFormat = "1";
+constexpr std::string_view kEnd = "end ";
+
+Bytes bytes_of(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+/// In double quotes, on one line.
+void put_quoted(std::string& out, std::string_view text) {
+  out += '"';
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20 || byte == 0x7F) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+std::optional<std::string> unquoted(std::string_view text) {
+  if (text.size() < 2 || text.front() != '"' || text.back() != '"') return std::nullopt;
+  text = text.substr(1, text.size() - 2);
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"') return std::nullopt;
+    if (text[i] != '\\') {
+      plain += text[i];
+      continue;
+    }
+    if (++i == text.size()) return std::nullopt;
+    if (text[i] != 'x') {
+      if (text[i] != '"' && text[i] != '\\') return std::nullopt;
+      plain += text[i];
+      continue;
+    }
+    if (text.size() - i < 3) return std::nullopt;
+    const int high = hex_digit(text[i + 1]);
+    const int low = hex_digit(text[i + 2]);
+    if (high < 0 || low < 0) return std::nullopt;
+    plain += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  return plain;
+}
+
+std::string text_without_end(const Plan& plan) {
+  std::string text = fmt::format("{}{}\nversion {}\nwhat {}\nformat {}\ncheck {}\nfolder ",
+                                 kFirstWord, kFormat, plan.version, plan.what, plan.format,
+                                 plan.check == Check::kTimes ? "times" : "content");
+  put_quoted(text, plan.folder);
+  text += '\n';
+  for (const std::string& option : plan.options) {
+    text += "option ";
+    put_quoted(text, option);
+    text += '\n';
+  }
+  for (const Input& input : plan.inputs) {
+    text += fmt::format("input {} {:016x} ", input.bytes, input.digest);
+    put_quoted(text, input.path);
+    text += '\n';
+  }
+  for (const Shard& shard : plan.shards)
+    text += fmt::format("shard {} {}\n", shard.first, shard.count);
+  return text;
+}
+
+/// The words of one line.
+class Line {
+ public:
+  explicit Line(std::string_view text) : rest_(text) {}
+  std::string_view word() {
+    const std::size_t end = std::min(rest_.find(' '), rest_.size());
+    const std::string_view found = rest_.substr(0, end);
+    rest_.remove_prefix(std::min(end + 1, rest_.size()));
+    return found;
+  }
+  [[nodiscard]] std::string_view rest() const { return rest_; }
+
+ private:
+  std::string_view rest_;
+};
+
+bool read_line(Plan& plan, std::string_view text) {
+  Line line(text);
+  const std::string_view key = line.word();
+  if (key == "version") return !(plan.version = line.rest()).empty();
+  if (key == "what") return !(plan.what = line.rest()).empty();
+  if (key == "format") return !(plan.format = line.rest()).empty();
+  if (key == "check") {
+    plan.check = line.rest() == "times" ? Check::kTimes : Check::kContent;
+    return line.rest() == "times" || line.rest() == "content";
+  }
+  if (key == "folder" || key == "option") {
+    auto value = unquoted(line.rest());
+    if (!value) return false;
+    if (key == "folder") {
+      plan.folder = *std::move(value);
+    } else {
+      plan.options.push_back(*std::move(value));
+    }
+    return true;
+  }
+  if (key == "input") {
+    const auto bytes = parse_number(line.word());
+    const auto digest = parse_number(line.word(), 16);
+    auto path = unquoted(line.rest());
+    if (!bytes || !digest || !path) return false;
+    plan.inputs.push_back({.path = *std::move(path), .bytes = *bytes, .digest = *digest});
+    return true;
+  }
+  if (key != "shard" || plan.shards.size() >= kMostShards) return false;
+  const auto first = parse_number(line.word());
+  const auto count = parse_number(line.rest());
+  if (!first || !count || *count == 0) return false;
+  plan.shards.push_back({.first = *first, .count = *count});
+  return true;
+}
+
+/// Whether the shards have each input once, in order.
+bool covers_inputs(const Plan& plan) {
+  std::size_t next = 0;
+  for (const Shard& shard : plan.shards) {
+    if (shard.first != next || shard.count > plan.inputs.size() - next) return false;
+    next += shard.count;
+  }
+  return next == plan.inputs.size() && next != 0;
+}
+
+void divide(Plan& plan, const Job& job) {
+  const std::size_t inputs = plan.inputs.size();
+  const auto add = [&](std::size_t first, std::size_t end) {
+    if (first != end) plan.shards.push_back({.first = first, .count = end - first});
+  };
+  if (job.shards == 0 && job.bytes_per_shard == 0) {
+    const std::size_t step = std::clamp<std::size_t>(job.inputs_per_shard, 1, inputs);
+    for (std::size_t at = 0; at < inputs; at += step) add(at, std::min(at + step, inputs));
+    return;
+  }
+  // A cut is where the bytes before an input pass the next multiple of a shard's share.
+  std::uint64_t whole = 0;
+  for (const Input& input : plan.inputs) whole += input.bytes + 1;
+  const std::uint64_t share = std::max<std::uint64_t>(
+      job.shards != 0 ? (whole + job.shards - 1) / job.shards : job.bytes_per_shard, 1);
+  std::size_t first = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t limit = share;
+  for (std::size_t i = 0; i < inputs; ++i) {
+    const std::uint64_t own = plan.inputs[i].bytes + 1;
+    if (i != first && bytes + own / 2 >= limit) {
+      add(first, i);
+      first = i;
+      while (limit <= bytes + own / 2) limit += share;
+    }
+    bytes += own;
+  }
+  add(first, inputs);
+}
+
+}  // namespace
+
+std::uint64_t Plan::bytes_of(std::size_t shard) const {
+  std::uint64_t sum = 0;
+  for (const Input& input : inputs_of(shard)) sum += input.bytes;
+  return sum;
+}
+
+Result<Plan> make_plan(const Job& job, const std::string& folder, std::string version,
+                       const Stop& stop) {
+  Plan plan{.version = std::move(version),
+            .what = job.what,
+            .format = job.format,
+            .check = job.check,
+            .folder = folder};
+  for (const auto& [name, values] : job.options) {
+    if (values.empty()) plan.options.push_back("--" + name);
+    for (const std::string& value : values)
+      plan.options.push_back(fmt::format("--{}={}", name, value));
+  }
+  const auto paths = find_inputs(job, folder);
+  if (!paths) return std::unexpected(paths.error());
+  plan.inputs.reserve(paths->size());
+  for (const std::string& path : *paths) {
+    auto input = look_at(path, folder, job.check, stop);
+    if (!input) return std::unexpected(std::move(input).error());
+    plan.inputs.push_back(*std::move(input));
+  }
+  divide(plan, job);
+  return plan;
+}
+
+std::string text_of(const Plan& plan) {
+  std::string text = text_without_end(plan);
+  text += fmt::format("{}{}\n", kEnd, hex_of(sha256(bytes_of(text))));
+  return text;
+}
+
+Sha256 digest_of(const Plan& plan) { return sha256(bytes_of(text_without_end(plan))); }
+
+Result<Plan> read_plan(std::string_view text) {
+  const auto bad = [](std::string_view why) {
+    return fail(ErrorCode::kBadData, fmt::format("this is not a whole plan: {}; make it again with "
+                                                 "`waymark plan`.",
+                                                 why));
+  };
+  if (!text.starts_with(kFirstWord)) return bad("it does not begin as one");
+  const std::size_t first_end = text.find('\n');
+  if (first_end == std::string_view::npos) return bad("its lines are missing");
+  if (text.substr(kFirstWord.size(), first_end - kFirstWord.size()) != kFormat)
+    return fail(ErrorCode::kUnsupported,
+                "the plan has another format; use the Waymark that planned it.");
+  const std::size_t end = text.rfind(kEnd);
+  if (end == std::string_view::npos || text[end - 1] != '\n') return bad("its end is missing");
+  if (text.substr(end) !=
+      fmt::format("{}{}\n", kEnd, hex_of(sha256(bytes_of(text.substr(0, end))))))
+    return bad("its digest does not fit");
+  Plan plan;
+  text = text.substr(0, end);
+  text.remove_prefix(first_end + 1);
+  for (std::size_t number = 2; !text.empty(); ++number) {
+    const std::size_t line_end = text.find('\n');
+    if (line_end == std::string_view::npos || !read_line(plan, text.substr(0, line_end)))
+      return bad(fmt::format("line {} is wrong", number));
+    text.remove_prefix(line_end + 1);
+  }
+  if (plan.version.empty() || !plan.folder.starts_with('/') || find_want(plan.format) == nullptr)
+    return bad("a line is missing");
+  if (!covers_inputs(plan)) return bad("its shards do not have each input once");
+  return plan;
+}
+
+std::string ranges_of(std::span<const std::size_t> numbers) {
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    if (!text.empty()) text += ',';
+    text +=
+        last == i ? fmt::format("{}", numbers[i]) : fmt::format("{}-{}", numbers[i], numbers[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+}  // namespace waymark::shard

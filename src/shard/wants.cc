@@ -1,0 +1,33 @@
+#include <algorithm>
+#include <iterator>
+
+#include "waymark/shard/job.h"
+
+namespace waymark::shard {
+namespace {
+
+constexpr Want kWants[] = {
+    {"counts", "counts", Payload::kProfile},
+    {"profile", "autofdo", Payload::kProfile},
+    {"profile", "llvm-unsymbolized", Payload::kProfile},
+    {"profile", "llvm-sample", Payload::kProfile},
+    {"profile", "llvm-sample-binary", Payload::kProfile},
+    {"profile", "bolt", Payload::kProfile},
+    {"profile", "afl", Payload::kProfile},
+    {"profile", "afl-map", Payload::kProfile},
+    {"coverage", "lcov", Payload::kProfile},
+    {"coverage", "cobertura", Payload::kProfile},
+    {"stacks", "folded", Payload::kTree},
+    {"branches", "branch-list", Payload::kBranches},
+};
+
+}  // namespace
+
+std::span<const Want> wants() { return kWants; }
+
+const Want* find_want(std::string_view format) {
+  const auto* const found = std::ranges::find(kWants, format, &Want::format);
+  return found == std::end(kWants) ? nullptr : found;
+}
+
+}  // namespace waymark::shard

@@ -1,0 +1,141 @@
+#include <gtest/gtest.h>
+
+#include "waymark/exports/call_trees.h"
+#include "waymark/shard/part.h"
+#include "waymark/shard/profile_codec.h"
+#include "waymark/shard/tree_codec.h"
+
+namespace waymark::shard {
+namespace {
+
+Bytes bytes(const std::string& text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+profile::Profile example_profile() {
+  count::Counts counts;
+  const auto add = [&](std::uint64_t start, std::uint64_t executed, std::uint64_t target) {
+    counts.rows.push_back({.range = {.start = start,
+                                     .end = start + 8,
+                                     .count = 2,
+                                     .isa = isa::Isa::kA64,
+                                     .last_type = isa::InstrType::kBranch,
+                                     .last_size = 4,
+                                     .conditional = true},
+                           .executed = executed,
+                           .not_executed = 3,
+                           .cycles = 7,
+                           .target = target});
+  };
+  add(0x1000, 5, 0xFFFF'FFFF'FFFF'0000);
+  add(0xFFFF'FFFF'FFFF'0000, ~std::uint64_t{0} - 5, 0x1000);
+  counts.pathless_instructions = 11;
+  profile::Profile profile;
+  profile.add(counts, [](std::uint32_t /*task*/, std::uint64_t address) -> profile::Place {
+    return {.path = address < 0x8000 ? "/bin/low" : "high", .address = address};
+  });
+  return profile;
+}
+
+TEST(ProfileCodec, there_and_back) {
+  const profile::Profile profile = example_profile();
+  const std::string content = encode(profile);
+  profile::Profile sum;
+  ProgramOpener opener(true);
+  ASSERT_TRUE(add_profile(bytes(content), opener, sum));
+  EXPECT_EQ(encode(sum), content);
+  ASSERT_EQ(sum.programs().size(), 2U);
+  EXPECT_EQ(sum.programs()[1].counts.rows, profile.programs()[1].counts.rows);
+  EXPECT_EQ(sum.programs()[0].branches, profile.programs()[0].branches);
+  EXPECT_EQ(sum.other_instructions(), 11U);
+}
+
+TEST(ProfileCodec, any_grouping_gives_the_same_sum) {
+  const profile::Profile one = example_profile();
+  profile::Profile left;
+  for (int i = 0; i < 3; ++i) left.add(one);
+  profile::Profile two;
+  two.add(one);
+  two.add(one);
+  profile::Profile right;
+  right.add(one);
+  right.add(two);
+  EXPECT_EQ(encode(left), encode(right));
+}
+
+TEST(ProfileCodec, content_that_is_cut_is_refused) {
+  const std::string content = encode(example_profile());
+  for (std::size_t size = 0; size < content.size(); ++size) {
+    profile::Profile sum;
+    ProgramOpener opener(true);
+    EXPECT_FALSE(add_profile(bytes(content).first(size), opener, sum)) << size;
+    EXPECT_TRUE(sum.programs().empty());
+  }
+}
+
+TEST(ProfileCodec, a_program_that_is_gone_or_changed_is_named) {
+  ProgramOpener opener(false);
+  EXPECT_EQ(opener.open("/nowhere/app", 1, 2, "app").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(opener.open("/proc/self/exe", 1, 2, "app").error().code, ErrorCode::kConflict);
+  EXPECT_EQ(opener.open("", 0, 0, "jit").error().code, ErrorCode::kUnsupported);
+  ProgramOpener lenient(true);
+  EXPECT_NE(*lenient.open("", 0, 0, "jit"), nullptr);
+}
+
+stacks::Tree example_tree() {
+  stacks::Tree tree;
+  const auto main = tree.code({.kind = stacks::CodeKind::kFunction, .name = "main"});
+  const auto leaf = tree.code({.kind = stacks::CodeKind::kAddress, .start = 0x8000});
+  const auto outer = tree.child(stacks::kRootNode, main);
+  const auto inner = tree.child(outer, leaf, 0x44);
+  tree.node(outer).instructions = 3;
+  tree.node(inner).cycles = ~std::uint64_t{0};
+  tree.node(inner).instructions = 4;
+  tree.node(inner).calls = 2;
+  tree.fold_call();
+  return tree;
+}
+
+TEST(TreeCodec, there_and_back) {
+  const std::string content = encode(example_tree());
+  stacks::Tree sum;
+  ASSERT_TRUE(add_tree(bytes(content), sum));
+  EXPECT_EQ(sum.whole().instructions, 7U);
+  EXPECT_EQ(sum.folded_calls(), 1U);
+  // An empty tree has a code of its own, so the numbers may differ, but not what is written.
+  TextBuffer before;
+  TextBuffer after;
+  ASSERT_TRUE(exports::write_folded(example_tree(), {}, before));
+  ASSERT_TRUE(exports::write_folded(sum, {}, after));
+  EXPECT_EQ(before.view(), after.view());
+  EXPECT_EQ(encode(sum), content);
+}
+
+TEST(TreeCodec, content_that_is_cut_is_refused) {
+  const std::string content = encode(example_tree());
+  for (std::size_t size = 0; size < content.size(); ++size) {
+    stacks::Tree sum;
+    EXPECT_FALSE(add_tree(bytes(content).first(size), sum)) << size;
+  }
+}
+
+TEST(Part, there_and_back_and_every_changed_byte_is_noticed) {
+  const Part part{.job = sha256({}),
+                  .shard = 300,
+                  .payload = Payload::kTree,
+                  .codes = {0, 3},
+                  .content = "content"};
+  const std::string written = bytes_of(part);
+  const auto read = read_part(bytes(written));
+  ASSERT_TRUE(read) << read.error().detail;
+  EXPECT_EQ(*read, part);
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    std::string changed = written;
+    changed[i] = static_cast<char>(changed[i] ^ 0x10);
+    EXPECT_FALSE(read_part(bytes(changed))) << i;
+    EXPECT_FALSE(read_part(bytes(written).first(i))) << i;
+  }
+}
+
+}  // namespace
+}  // namespace waymark::shard

@@ -1,0 +1,110 @@
+#include "waymark/shard/job.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace waymark::shard {
+namespace {
+
+std::string error_of(const std::string& text) {
+  const auto job = read_job(text, "job.toml");
+  return job ? std::string() : job.error().detail;
+}
+
+class JobTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const auto job = read_job("what = 'counts'\ninputs = 'a'\n", "job.toml"); !job)
+      GTEST_SKIP() << job.error().detail;
+  }
+};
+
+TEST_F(JobTest, all_keys) {
+  const auto job = read_job(
+      "what = 'coverage'\nformat = 'cobertura'\ninputs = ['a*', 'b']\nlists = 'list.txt'\n"
+      "bytes_per_shard = 500_000\ncheck = 'times'\n[options]\nsymfs = ['x', 'y']\n"
+      "debuginfod = true\ncompress = false\ntid = 12\n",
+      "job.toml");
+  ASSERT_TRUE(job) << job.error().detail;
+  EXPECT_EQ(job->format, "cobertura");
+  EXPECT_EQ(job->inputs, (std::vector<std::string>{"a*", "b"}));
+  EXPECT_EQ(job->lists, std::vector<std::string>{"list.txt"});
+  EXPECT_EQ(job->bytes_per_shard, 500'000U);
+  EXPECT_EQ(job->check, Check::kTimes);
+  const std::vector<std::pair<std::string, std::vector<std::string>>> options = {
+      {"debuginfod", {}}, {"symfs", {"x", "y"}}, {"tid", {"12"}}};
+  EXPECT_EQ(job->options, options);
+}
+
+TEST_F(JobTest, the_usual_format) {
+  EXPECT_EQ(read_job("what = 'stacks'\ninputs = 'a'\n", "job.toml")->format, "folded");
+  EXPECT_EQ(read_job("format = 'bolt'\ninputs = 'a'\n", "job.toml")->what, "profile");
+}
+
+TEST_F(JobTest, errors_name_the_line) {
+  EXPECT_EQ(error_of("what = 'counts'\nimputs = ['a']\n"),
+            "job.toml:2: 'imputs' is not a key of a job; did you mean `inputs`?");
+  EXPECT_EQ(error_of("what = 'counts'\ninputs = [1]\n"), "job.toml:2: inputs takes texts only.");
+  EXPECT_EQ(error_of("what = 'counts'\ninputs = 'a'\nshards = 0\n"),
+            "job.toml:3: shards takes a whole number above 0.");
+  EXPECT_EQ(error_of("what = 'counts'\ninputs = 'a'\ncheck = 'never'\n"),
+            "job.toml:3: check takes \"content\" or \"times\".");
+  EXPECT_TRUE(error_of("what = \n").starts_with("job.toml:1: this is not TOML: "));
+}
+
+TEST_F(JobTest, what_is_missing_or_unknown) {
+  EXPECT_NE(error_of("inputs = 'a'\n").find("what is to be made is missing"), std::string::npos);
+  EXPECT_NE(error_of("what = 'counts'\n").find("no captures are named"), std::string::npos);
+  EXPECT_NE(error_of("what = 'sums'\ninputs = 'a'\n").find("what = \"sums\" is not known"),
+            std::string::npos);
+  EXPECT_NE(error_of("format = 'vcd'\ninputs = 'a'\n").find("cannot be made in parts"),
+            std::string::npos);
+  EXPECT_NE(error_of("what = 'counts'\ninputs = 'a'\nshards = 1\ninputs_per_shard = 1\n")
+                .find("exclude each other"),
+            std::string::npos);
+}
+
+TEST_F(JobTest, nesting_is_bounded) {
+  EXPECT_NE(error_of("inputs = " + std::string(100'000, '[')).find("too many brackets"),
+            std::string::npos);
+}
+
+class InputsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = testing::TempDir() + "waymark_inputs_" +
+              testing::UnitTest::GetInstance()->current_test_info()->name() + "[1]";
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    for (const char* name : {"b", "a", "c.data"}) std::ofstream(folder_ + "/" + name) << name;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string folder_;
+};
+
+TEST_F(InputsTest, patterns_are_sorted_and_each_path_is_there_once) {
+  const auto found = find_inputs({.inputs = {"b", "?", "*.data"}}, folder_);
+  ASSERT_TRUE(found) << found.error().detail;
+  EXPECT_EQ(*found, (std::vector<std::string>{"b", "a", "c.data"}));
+}
+
+TEST_F(InputsTest, lists_have_comments) {
+  std::ofstream(folder_ + "/list") << "# all\r\nb\r\n\na";
+  const auto found = find_inputs({.lists = {"list"}}, folder_);
+  ASSERT_TRUE(found) << found.error().detail;
+  EXPECT_EQ(*found, (std::vector<std::string>{"b", "a"}));
+}
+
+TEST_F(InputsTest, what_is_not_there_is_named) {
+  EXPECT_NE(find_inputs({.inputs = {"x*"}}, folder_).error().detail.find("nothing is found for x*"),
+            std::string::npos);
+  std::ofstream(folder_ + "/list") << "a\nx\n";
+  EXPECT_NE(find_inputs({.lists = {"list"}}, folder_).error().detail.find("list:2: there is no"),
+            std::string::npos);
+  EXPECT_EQ(find_inputs({.lists = {"none"}}, folder_).error().code, ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace waymark::shard

@@ -1,0 +1,118 @@
+#include "waymark/shard/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace waymark::shard {
+namespace {
+
+Plan example() {
+  return {.version = "1.2",
+          .what = "counts",
+          .format = "counts",
+          .folder = "/a \"b\"\n",
+          .options = {"--symfs=\x01\\x"},
+          .inputs = {{"one", 10, 1}, {"two", 20, 2}, {"three\x7f", 30, ~std::uint64_t{0}}},
+          .shards = {{0, 1}, {1, 2}}};
+}
+
+TEST(Plan, text_and_back) {
+  const auto plan = read_plan(text_of(example()));
+  ASSERT_TRUE(plan) << plan.error().detail;
+  EXPECT_EQ(*plan, example());
+}
+
+TEST(Plan, every_changed_byte_is_noticed) {
+  const std::string text = text_of(example());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    std::string changed = text;
+    changed[i] = static_cast<char>(changed[i] ^ 1);
+    EXPECT_FALSE(read_plan(changed)) << i;
+    EXPECT_FALSE(read_plan(text.substr(0, i))) << i;
+  }
+}
+
+TEST(Plan, the_digest_tells_jobs_apart) {
+  Plan other = example();
+  other.inputs[0].digest = 7;
+  EXPECT_NE(digest_of(example()), digest_of(other));
+}
+
+TEST(Plan, shards_must_have_each_input_once) {
+  for (const std::vector<Shard>& shards :
+       {std::vector<Shard>{{0, 1}}, {{0, 2}, {1, 2}}, {{1, 2}, {0, 1}}, {{0, 4}}, {}}) {
+    Plan plan = example();
+    plan.shards = shards;
+    EXPECT_FALSE(read_plan(text_of(plan)));
+  }
+}
+
+TEST(Plan, ranges) {
+  const std::size_t numbers[] = {0, 3, 7, 8, 9, 11};
+  EXPECT_EQ(ranges_of(numbers), "0,3,7-9,11");
+  EXPECT_EQ(ranges_of({}), "");
+}
+
+class PlannedInputs : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = testing::TempDir() + "waymark_plan_" +
+              testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_ + "/f");
+    std::ofstream(folder_ + "/f/small") << "x";
+    for (int i = 0; i < 10; ++i)
+      std::ofstream(folder_ + "/" + std::to_string(i)) << std::string(100 * (i + 1), 'x');
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  [[nodiscard]] Plan plan(Job job) const {
+    job.what = job.format = "counts";
+    job.inputs = {"[0-9]"};
+    return *make_plan(job, folder_, "1");
+  }
+  std::string folder_;
+};
+
+TEST_F(PlannedInputs, shards_by_number_and_by_size) {
+  EXPECT_EQ(plan({}).shards.size(), 10U);
+  EXPECT_EQ(plan({.inputs_per_shard = 4}).shards, (std::vector<Shard>{{0, 4}, {4, 4}, {8, 2}}));
+  EXPECT_EQ(plan({.inputs_per_shard = ~std::uint64_t{0}}).shards.size(), 1U);
+  EXPECT_EQ(plan({.shards = 1}).shards.size(), 1U);
+  EXPECT_LE(plan({.shards = 64}).shards.size(), 10U);
+  const Plan halves = plan({.shards = 2});
+  ASSERT_EQ(halves.shards.size(), 2U);
+  EXPECT_NEAR(static_cast<double>(halves.bytes_of(0)), static_cast<double>(halves.bytes_of(1)),
+              1000);
+  EXPECT_EQ(plan({.bytes_per_shard = 1}).shards.size(), 10U);
+}
+
+TEST_F(PlannedInputs, changed_inputs_are_named) {
+  const Plan planned = plan({});
+  EXPECT_TRUE(check_inputs(planned, 3));
+  std::ofstream(folder_ + "/3") << std::string(400, 'y');
+  const auto changed = check_inputs(planned, 3);
+  ASSERT_FALSE(changed);
+  EXPECT_EQ(changed.error().code, ErrorCode::kConflict);
+  EXPECT_TRUE(changed.error().detail.starts_with("3 has changed since the job was planned"));
+  std::filesystem::remove(folder_ + "/4");
+  EXPECT_EQ(check_inputs(planned, 4).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(PlannedInputs, a_folder_is_all_its_files_and_their_names) {
+  const auto before = look_at("f", folder_, Check::kContent);
+  ASSERT_TRUE(before);
+  EXPECT_EQ(before->bytes, 1U);
+  std::filesystem::rename(folder_ + "/f/small", folder_ + "/f/other");
+  EXPECT_NE(look_at("f", folder_, Check::kContent)->digest, before->digest);
+}
+
+TEST_F(PlannedInputs, reading_stops) {
+  const auto stopped = look_at("1", folder_, Check::kContent, [] { return true; });
+  ASSERT_FALSE(stopped);
+  EXPECT_TRUE(was_stopped(stopped.error()));
+}
+
+}  // namespace
+}  // namespace waymark::shard

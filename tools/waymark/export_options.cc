@@ -1,0 +1,62 @@
+#include "export_options.h"
+
+#include "decode_parallel.h"
+#include "option_values.h"
+
+namespace waymark::cli {
+namespace {
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const exports::Format& format : exports::formats()) names.emplace_back(format.name);
+  return names;
+}
+
+}  // namespace
+
+void add_export_options(CLI::App& command, ExportOptions& options) {
+  command.add_option("FORMAT", options.format, "The format; --list shows all")
+      ->check(one_of(format_names()));
+  add_input_options(command, options.input, options.inputs);
+  command.add_flag("--list", options.list, "show all formats and the programs that read them");
+  command
+      .add_option("-o,--output", options.output,
+                  "write to this file; DIR/: a file for each program in this folder; default: "
+                  "standard output")
+      ->type_name("FILE|DIR/");
+  command
+      .add_option("--program", options.programs,
+                  "only the program of this path, file name or build ID; may be repeated; default "
+                  "for one file: the program that executed most")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  command
+      .add_option_function<std::string>(
+          "--offsets",
+          [&options](const std::string& name) { options.writing.file_offsets = name == "file"; },
+          "for autofdo, what addresses are counted from: segment, the first one, for its tools up "
+          "to 0.19, or file, for newer ones and those of Android; default: segment")
+      ->type_name("FROM")
+      ->check(one_of({"segment", "file"}));
+  command.add_flag("--compress", options.compress, "for branch-list: compress it with zstd");
+  command
+      .add_option("--source", options.sources,
+                  "for lcov and cobertura, write the paths that source files have in this folder; "
+                  "OLD=NEW: NEW takes the place of OLD at the beginning of their paths; may be "
+                  "repeated")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+  command
+      .add_option("--symbols", options.symbols.files,
+                  "A program whose symbols name the functions, if the image is not an ELF file; "
+                  "@ADDRESS: how far above its link addresses it was loaded; may be repeated")
+      ->type_name("FILE[@ADDRESS]")
+      ->allow_extra_args(false);
+  add_stack_export_options(command, options.stacks);
+  add_export_message_options(command, options.messages);
+  add_selection_options(command, options.selection);
+  add_threads_option(command, options.threads);
+  add_window_options(command, options.window);
+}
+
+}  // namespace waymark::cli

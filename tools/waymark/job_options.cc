@@ -1,0 +1,90 @@
+#include "job_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "complain.h"
+#include "exit_code.h"
+#include "version.h"
+#include "waymark/base/escape.h"
+
+namespace waymark::cli {
+namespace {
+
+/// Options that would change what a part is, or where something is written.
+std::string why_refused(const ExportOptions& options, const shard::Plan& plan) {
+  if (!options.inputs.empty()) return "a value without an option is there.";
+  if (!options.output.empty() || options.list)
+    return "output and list are not for jobs; `waymark merge` takes -o.";
+  if (options.window.given())
+    return "from, to and the like select a part of one input, and a job has several.";
+  if (plan.format == "folded") {
+    if (options.stacks.inlines) return "inlines needs all programs at once; leave it out.";
+    if (!options.selection.programs.empty()) return "dso: call stacks go through all programs.";
+  }
+  if (plan.format == "branch-list" && (options.selection.given() || !options.programs.empty()))
+    return "a branch list is made of all packets; select when a profile is made of it.";
+  return {};
+}
+
+}  // namespace
+
+std::expected<ExportOptions, int> options_of(const shard::Plan& plan, const std::string& source) {
+  ExportOptions options;
+  CLI::App app;
+  add_export_options(app, options);
+  // CLI11 takes the last one first.
+  std::vector<std::string> words(plan.options.rbegin(), plan.options.rend());
+  words.push_back(plan.format);
+  try {
+    app.parse(std::move(words));
+  } catch (const CLI::Error& error) {
+    return std::unexpected(
+        complain(fmt::format("{}: [options]: {}; `waymark help export` describes the options.",
+                             escaped(source), escaped(error.what())),
+                 kUsage));
+  }
+  if (const std::string why = why_refused(options, plan); !why.empty())
+    return std::unexpected(
+        complain(fmt::format("{}: [options]: {}", escaped(source), why), kUsage));
+  for (const shard::Input& input : plan.inputs) options.inputs.push_back(input.path);
+  return options;
+}
+
+int code_of(const Error& error) {
+  if (shard::was_stopped(error)) return kInterrupted;
+  return kInput;
+}
+
+std::expected<shard::Folder, int> look_at_job(const std::string& path) {
+  auto folder = shard::Folder::open(absolute_path(path), WAYMARK_VERSION);
+  if (!folder) return std::unexpected(complain(folder.error().detail, kInput));
+  return *std::move(folder);
+}
+
+std::expected<shard::Folder, int> open_job(const std::string& path) {
+  auto folder = look_at_job(path);
+  if (!folder) return folder;
+  std::error_code failed;
+  std::filesystem::current_path(folder->plan().folder, failed);
+  if (failed) {
+    return std::unexpected(complain(
+        fmt::format("{}: the job was planned for the folder {}, which cannot be used here: {}. "
+                    "Every machine needs it under the same path.",
+                    escaped(path), escaped(folder->plan().folder), failed.message()),
+        kInput));
+  }
+  return folder;
+}
+
+std::string absolute_path(const std::string& path) {
+  if (path.empty() || path == "-") return path;
+  std::error_code failed;
+  const auto absolute = std::filesystem::absolute(path, failed).lexically_normal();
+  return failed ? path : absolute.string();
+}
+
+}  // namespace waymark::cli

@@ -1,0 +1,232 @@
+// waymark merge: the sum of all parts of a job.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "branch_lists.h"
+#include "complain.h"
+#include "exit_code.h"
+#include "export_stacks.h"
+#include "interrupt.h"
+#include "job_commands.h"
+#include "job_options.h"
+#include "profile_collector.h"
+#include "profile_files.h"
+#include "waymark/base/escape.h"
+#include "waymark/base/plural.h"
+#include "waymark/shard/profile_codec.h"
+#include "waymark/shard/tree_codec.h"
+
+namespace waymark::cli {
+namespace {
+
+constexpr std::size_t kMostNamed = 20;
+
+struct MergeOptions {
+  std::string folder;
+  std::string output;
+};
+
+Bytes content_of(const shard::Part& part) {
+  return {reinterpret_cast<const std::uint8_t*>(part.content.data()), part.content.size()};
+}
+
+/// A sum of things that are added in their order.  Sums of equal numbers of things are added to
+/// each other, so that a thing is in few additions.
+template <class T>
+class OrderedSum {
+ public:
+  void add(T one) {
+    sums_.push_back({std::move(one), 1});
+    while (sums_.size() > 1 && sums_[sums_.size() - 2].count == sums_.back().count) join();
+  }
+  T take() {
+    while (sums_.size() > 1) join();
+    return sums_.empty() ? T() : std::move(sums_.front().value);
+  }
+
+ private:
+  struct Sum {
+    T value;
+    std::size_t count;
+  };
+  void join() {
+    Sum last = std::move(sums_.back());
+    sums_.pop_back();
+    sums_.back().value.add(last.value);
+    sums_.back().count += last.count;
+  }
+  std::vector<Sum> sums_;
+};
+
+/// Takes one part after the other.
+class Merger {
+ public:
+  Merger(const shard::Folder& folder, const ExportOptions& options)
+      : folder_(folder), options_(options), opener_(options.format == "counts") {}
+
+  /// Reads all parts, in their order.  kOk, or the exit code; the sentences are printed.
+  int read() {
+    const shard::Plan& plan = folder_.plan();
+    const std::vector<std::size_t> missing = folder_.status().missing;
+    if (!missing.empty()) {
+      return complain(
+          fmt::format("{} of {} missing: {}. Do them with `waymark shard {} missing`.",
+                      missing.size(), counted(plan.shards.size(), "part is", "parts are"),
+                      shard::ranges_of(missing), escaped(folder_.path())),
+          kInput);
+    }
+    int worst = kOk;
+    for (std::size_t number = 0; number < plan.shards.size(); ++number) {
+      if (interrupted()) return kInterrupted;
+      const auto part = folder_.part(number);
+      if (!part) {
+        worst = std::max(worst, complain(part.error().detail, kInput));
+      } else if (!*part) {
+        worst = std::max(worst, complain(fmt::format("part {} is missing.", number), kInput));
+      } else if (worst == kOk) {
+        if (const auto added = add(**part); !added) {
+          worst = complain(
+              fmt::format("{}: {}", escaped(folder_.part_path(number)), added.error().detail),
+              kInput);
+        }
+      }
+    }
+    return worst;
+  }
+
+  /// The worst exit code of the inputs.
+  [[nodiscard]] int code() const { return code_; }
+
+  int write() {
+    tell_bad();
+    if (used_ == 0) return code_ == kOk ? complain("no input gave anything.", kDamaged) : code_;
+    const exports::Format& format = *exports::find_format(options_.format);
+    const std::vector<std::string> files = options_.inputs;
+    const auto shown = ExportMessages::make(options_.messages);
+    if (!shown) return shown.error();
+    if (format.write_branches != nullptr) {
+      return write_branch_list({.input = options_.input,
+                                .inputs = options_.inputs,
+                                .output = options_.output,
+                                .symbols = options_.symbols,
+                                .compress = options_.compress},
+                               branches_, files);
+    }
+    if (format.write_tree != nullptr) {
+      return write_tree_file({.format = format,
+                              .input = options_.input,
+                              .inputs = options_.inputs,
+                              .output = options_.output,
+                              .symbols = options_.symbols.files,
+                              .selection = options_.selection,
+                              .window = options_.window,
+                              .stacks = options_.stacks,
+                              .messages = *shown},
+                             trees_.take());
+    }
+    const profile::Profile profile = profiles_.take();
+    const ProfileSum sum{.profile = profile, .files = files};
+    return format.write_profile != nullptr ? write_profile(format, sum, options_)
+                                           : write_programs(format, sum, options_);
+  }
+
+ private:
+  Result<void> add(const shard::Part& part) {
+    switch (part.payload) {
+      case shard::Payload::kProfile: {
+        profile::Profile profile;
+        WAYMARK_TRY(shard::add_profile(content_of(part), opener_, profile));
+        profiles_.add(std::move(profile));
+        break;
+      }
+      case shard::Payload::kBranches: {
+        const auto list = exports::read_branch_list(content_of(part));
+        if (!list) return std::unexpected(list.error());
+        exports::add(branches_, *list);
+        break;
+      }
+      case shard::Payload::kTree: {
+        stacks::Tree tree;
+        WAYMARK_TRY(shard::add_tree(content_of(part), tree));
+        trees_.add(std::move(tree));
+        break;
+      }
+    }
+    const auto inputs = folder_.plan().inputs_of(part.shard);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      code_ = std::max<int>(code_, part.codes[i]);
+      if (part.codes[i] == kOk) {
+        ++used_;
+      } else {
+        bad_.push_back(inputs[i].path);
+      }
+    }
+    return {};
+  }
+
+  void tell_bad() const {
+    for (std::size_t i = 0; i < std::min(bad_.size(), kMostNamed); ++i) {
+      note(fmt::format("{} gave nothing, or not all; `waymark info` says what is wrong with it.",
+                       escaped(bad_[i])));
+    }
+    if (bad_.size() > kMostNamed)
+      note(fmt::format("so did {} more.", counted(bad_.size() - kMostNamed, "input")));
+    if (!bad_.empty() && used_ != 0) {
+      note(fmt::format("this is the sum of {} of {}.", used_,
+                       counted(used_ + bad_.size(), "input")));
+    }
+  }
+
+  const shard::Folder& folder_;
+  const ExportOptions& options_;
+  shard::ProgramOpener opener_;
+  OrderedSum<profile::Profile> profiles_;
+  OrderedSum<stacks::Tree> trees_;
+  exports::BranchList branches_;
+  std::vector<std::string> bad_;
+  std::size_t used_ = 0;
+  int code_ = kOk;
+};
+
+int run(const MergeOptions& options) {
+  const std::string output = options.output.ends_with('/') ? absolute_path(options.output) + "/"
+                                                           : absolute_path(options.output);
+  const auto folder = open_job(options.folder);
+  if (!folder) return folder.error();
+  auto parsed = options_of(folder->plan(), options.folder);
+  if (!parsed) return parsed.error();
+  parsed->output = output;
+  Merger merger(*folder, *parsed);
+  if (const int code = merger.read(); code != kOk) return code;
+  const int code = merger.write();
+  return code == kOk ? merger.code() : code;
+}
+
+}  // namespace
+
+void add_merge(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<MergeOptions>();
+  CLI::App* command = app.add_subcommand("merge", "Write the sum of all parts of a job");
+  command->add_option("DIR", options->folder, "The folder of the job")->required();
+  command
+      ->add_option("-o,--output", options->output,
+                   "write to this file; DIR/: a file for each program in this folder; default: "
+                   "standard output")
+      ->type_name("FILE|DIR/");
+  command->footer(
+      "The result is that of `waymark export` with the same inputs and options, byte for byte.\n"
+      "If a part is missing or damaged, it is named, and nothing is written.\n"
+      "\n"
+      "Examples:\n"
+      "  waymark merge job/ -o app.afdo.txt\n"
+      "  waymark merge job/ -o profiles/");
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace waymark::cli

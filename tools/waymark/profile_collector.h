@@ -1,0 +1,66 @@
+// The sum of what several inputs executed: for export and shard.
+#pragma once
+
+#include <list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "branch_lists.h"
+#include "exit_code.h"
+#include "export_options.h"
+#include "waymark/exports/table.h"
+#include "waymark/inputs/capture.h"
+#include "waymark/profile/profile.h"
+
+namespace waymark::cli {
+
+/// What a format needs of its inputs.
+struct CollectNeeds {
+  bool code = true;      ///< An input in which no instruction is counted is an error.
+  bool programs = true;  ///< So is one without a program.
+};
+
+CollectNeeds needs_of(const exports::Format& format);
+
+/// The counts of all inputs together.
+class Collector {
+ public:
+  Collector(const ExportOptions& options, CollectNeeds needs) : options_(options), needs_(needs) {}
+
+  [[nodiscard]] const profile::Profile& profile() const { return profile_; }
+  /// The worst of the codes of the inputs.
+  [[nodiscard]] int code() const { return code_; }
+  [[nodiscard]] std::size_t used() const { return used_; }
+  /// The inputs that could be read, and are trace.
+  [[nodiscard]] const std::vector<std::string>& traces() const { return traces_; }
+  /// All files that were read.
+  [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
+
+  /// The exit code of the command line for this input alone.
+  int add(const std::string& path);
+
+ private:
+  /// What owns the programs of the profile.
+  struct Used {
+    explicit Used(inputs::Capture&& opened) : capture(std::move(opened)) {}
+    inputs::Capture capture;
+    profile::Locate locate{};
+  };
+
+  int add_input(const std::string& path);
+  /// A list of branches, which simpleperf or export made.
+  int add_branches(const std::string& path, const exports::BranchList& list);
+
+  const ExportOptions& options_;
+  CollectNeeds needs_;
+  std::list<Used> used_inputs_;
+  std::list<BranchListCounts> used_lists_;
+  profile::Profile profile_;
+  std::vector<std::string> files_;
+  std::vector<std::string> traces_;
+  std::size_t used_ = 0;
+  int code_ = kOk;
+};
+
+}  // namespace waymark::cli

@@ -1,0 +1,199 @@
+// waymark shard: does a shard of a job.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "branch_lists.h"
+#include "complain.h"
+#include "exit_code.h"
+#include "export_stacks.h"
+#include "interrupt.h"
+#include "job_commands.h"
+#include "job_options.h"
+#include "profile_collector.h"
+#include "waymark/base/escape.h"
+#include "waymark/base/number.h"
+#include "waymark/base/plural.h"
+#include "waymark/shard/profile_codec.h"
+#include "waymark/shard/tree_codec.h"
+
+namespace waymark::cli {
+namespace {
+
+struct ShardOptions {
+  std::string folder;
+  std::string shards;
+};
+
+bool stops(int code) {
+  return code == kInterrupted || code == kUsage || code == kMemory || code == kOutput;
+}
+
+/// The content of the part.  kOk, or why there is none.
+int make_profile(const ExportOptions& options, shard::Part& part) {
+  Collector collected(options, needs_of(*exports::find_format(options.format)));
+  for (const std::string& path : options.inputs) {
+    const int code = collected.add(path);
+    if (stops(code)) return code;
+    part.codes.push_back(static_cast<std::uint8_t>(code));
+  }
+  part.content = shard::encode(collected.profile());
+  return kOk;
+}
+
+int make_branches(const ExportOptions& options, shard::Part& part) {
+  exports::BranchList list;
+  std::vector<std::string> files;
+  for (const std::string& path : options.inputs) {
+    const int code = add_branch_list({.input = options.input,
+                                      .inputs = options.inputs,
+                                      .output = options.output,
+                                      .symbols = options.symbols},
+                                     path, list, files);
+    if (stops(code)) return code;
+    part.codes.push_back(static_cast<std::uint8_t>(code));
+  }
+  auto bytes = exports::written_branch_list(list, false);
+  if (!bytes) return complain(bytes.error().detail, kOutput);
+  part.content = *std::move(bytes);
+  return kOk;
+}
+
+int make_tree(const ExportOptions& options, shard::Part& part) {
+  const auto messages = ExportMessages::make(options.messages);
+  if (!messages) return messages.error();
+  stacks::Tree tree;
+  const int code = collect_tree({.format = *exports::find_format(options.format),
+                                 .input = options.input,
+                                 .inputs = options.inputs,
+                                 .output = options.output,
+                                 .symbols = options.symbols.files,
+                                 .selection = options.selection,
+                                 .window = options.window,
+                                 .stacks = options.stacks,
+                                 .messages = *messages},
+                                tree, part.codes);
+  part.content = shard::encode(tree);
+  return code;
+}
+
+int make_part(const ExportOptions& options, shard::Part& part) {
+  switch (part.payload) {
+    case shard::Payload::kProfile:
+      return make_profile(options, part);
+    case shard::Payload::kBranches:
+      return make_branches(options, part);
+    case shard::Payload::kTree:
+      return make_tree(options, part);
+  }
+  return kUsage;
+}
+
+int do_shard(const shard::Folder& folder, ExportOptions options, std::size_t number) {
+  const auto there = folder.part(number);
+  if (there && *there) return kOk;
+  auto attempt = shard::Attempt::begin(folder, number);
+  if (!attempt) return complain(attempt.error().detail, kOutput);
+  if (!there) {
+    note(there.error().detail);
+    if (const auto aside = folder.set_aside(number); !aside)
+      return complain(aside.error().detail, kOutput);
+  }
+  const auto refuse = [&](const Error& error) {
+    const std::string sentence = fmt::format("shard {}: {}", number, error.detail);
+    if (shard::was_stopped(error)) return int{kInterrupted};
+    attempt->fail_with(sentence);
+    return complain(sentence, kInput);
+  };
+  const shard::Plan& plan = folder.plan();
+  if (const auto same = shard::check_inputs(plan, number, interrupted); !same)
+    return refuse(same.error());
+  options.inputs.clear();
+  for (const shard::Input& input : plan.inputs_of(number)) options.inputs.push_back(input.path);
+  shard::Part part{
+      .job = folder.job(), .shard = number, .payload = shard::find_want(plan.format)->payload};
+  int code = make_part(options, part);
+  if (code == kOk && interrupted()) code = kInterrupted;
+  if (code != kOk) {
+    if (code != kInterrupted)
+      attempt->fail_with(fmt::format("the attempt ended with exit code {}", code));
+    return code;
+  }
+  // An input that changed while it was read.
+  if (const auto same = shard::check_inputs(plan, number, interrupted); !same)
+    return refuse(same.error());
+  const auto is_new = attempt->finish(part);
+  if (!is_new) return complain(fmt::format("shard {}: {}", number, is_new.error().detail), kOutput);
+  return kOk;
+}
+
+/// "3,7-9", or "missing".  On failure prints the sentence.
+std::expected<std::vector<std::size_t>, int> numbers_of(const std::string& text,
+                                                        const shard::Folder& folder) {
+  if (text == "missing") return folder.status().missing;
+  const std::size_t shards = folder.plan().shards.size();
+  std::vector<std::size_t> numbers;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const std::string one = text.substr(at, end - at);
+    const std::size_t dash = std::min(one.find('-'), one.size());
+    const auto first = parse_number(one.substr(0, dash));
+    const auto last = dash == one.size() ? first : parse_number(one.substr(dash + 1));
+    if (!first || !last || *last < *first || *last >= shards) {
+      return std::unexpected(complain(
+          fmt::format("'{}' is not a shard of this job, which has {}, from 0 to {}; N takes "
+                      "numbers and ranges such as 3,7-9, or `missing`.",
+                      escaped(one), counted(shards, "shard"), shards - 1),
+          kUsage));
+    }
+    for (std::size_t number = *first; number <= *last; ++number) numbers.push_back(number);
+    at = end + 1;
+  }
+  return numbers;
+}
+
+int run(const ShardOptions& options) {
+  const auto folder = open_job(options.folder);
+  if (!folder) return folder.error();
+  const auto numbers = numbers_of(options.shards, *folder);
+  if (!numbers) return numbers.error();
+  const auto parsed = options_of(folder->plan(), options.folder);
+  if (!parsed) return parsed.error();
+  int worst = kOk;
+  for (const std::size_t number : *numbers) {
+    const int code = do_shard(*folder, *parsed, number);
+    worst = std::max(worst, code);
+    if (code == kInterrupted || code == kUsage) return code;
+  }
+  return worst;
+}
+
+}  // namespace
+
+void add_shard(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<ShardOptions>();
+  CLI::App* command = app.add_subcommand("shard", "Do a shard of a job that plan divided");
+  command->add_option("DIR", options->folder, "The folder of the job")->required();
+  command
+      ->add_option("N", options->shards,
+                   "The number of the shard, from 0; numbers and ranges such as 3,7-9; or "
+                   "`missing`, all that have no part")
+      ->required();
+  command->footer(
+      "The part of a shard is one file, which is there as a whole or not at all. So a shard may "
+      "be\n"
+      "killed at any time, and done again by anyone; if its part is there, nothing is done.\n"
+      "An input that cannot be decoded is named in the part, and the others count. An input that\n"
+      "has changed since the job was planned, or cannot be read, ends the shard without a part.\n"
+      "\n"
+      "Examples:\n"
+      "  waymark shard job/ 12\n"
+      "  waymark shard job/ 3,7-9\n"
+      "  waymark shard job/ missing");
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace waymark::cli
