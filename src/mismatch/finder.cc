@@ -93,7 +93,10 @@ void Finder::range(Position& position, const Element& element) {
     report(position, Kind::kContinuedElsewhere, position.last,
            position.last.end - position.last.last_size);
   }
-  if (!position.expects) lose(position);
+  if (!position.expects) {
+    if (passed_ && !position.path.empty()) passed_(position.path);
+    lose(position);
+  }
   position.last = element;
   position.any = true;
   walk_on(position, element);

@@ -45,7 +45,7 @@ class ModelProgram {
 
 /// What the input of a run decided.
 struct Decision {
-  std::uint64_t address = 0;      ///< Of the branch.
+  std::uint64_t address = 0;      ///< The branch is there.
   std::uint64_t instruction = 0;  ///< Instructions up to it, with itself.
   bool indirect = false;
 };

@@ -40,6 +40,7 @@ constexpr Command kCommands[] = {
     {"annotate", add_annotate},
     {"export", add_export},
     {"interval", add_interval},
+    {"diff", add_diff},
     {"view", add_view},
     {"report", add_report},
     {"packets", add_packets},

@@ -21,6 +21,7 @@
 #include "export_events.h"
 #include "export_messages.h"
 #include "export_stacks.h"
+#include "image_mismatches.h"
 #include "input_options.h"
 #include "missing_programs.h"
 #include "option_values.h"
@@ -104,7 +105,7 @@ class Collector {
     InputOptions input = options_.input;
     input.path = path;
     Window window(input, options_.window);
-    auto opened = open_capture(input, {}, true, window.known_id_bytes());
+    auto opened = open_capture(input, {}, true, window.known_id_bytes(), true);
     if (!opened) return opened.error();
     Used& used = used_inputs_.emplace_back(std::move(*opened));
     inputs::Capture& capture = used.capture;
@@ -146,6 +147,7 @@ class Collector {
     for (const count::Counts& counts : counted.by_source)
       is_new = profile_.add(counts, used.locate) || is_new;
     if (missing) missing->tell();
+    tell_mismatches(capture, counted.code);
     if (counted.code == kOk) traces_.push_back(path);
     // Only the programs of an input are still needed, if it brought any.
     if (!is_new) used_inputs_.pop_back();

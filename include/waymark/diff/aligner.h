@@ -44,7 +44,7 @@ struct Detour {
 
 /// A place at which two runs part.
 struct Divergence {
-  std::uint32_t thread = 0;  ///< As the Aligner was told.
+  std::uint32_t thread = 0;  ///< The number that the Aligner has.
   Cause cause = Cause::kOtherCode;
   /// The run that left the common path: it took the branch or the exception, has the gap or ends.
   /// Nothing: both did.
@@ -103,7 +103,7 @@ class Aligner {
     std::vector<std::uint32_t> counts{};  ///< Their instructions.
     std::size_t head = 0;                 ///< In both: the first that is not compared.
     std::uint64_t passed = 0;
-    std::uint64_t instructions = 0;  ///< Of the passed steps.
+    std::uint64_t instructions = 0;  ///< Those of the passed steps.
     BlockNumber before = kNoBlock;
     bool ended = false;
   };

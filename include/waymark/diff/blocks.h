@@ -105,7 +105,7 @@ class Blocks {
     std::uint32_t next = 0;
     BlockNumber number = kNoBlock;
   };
-  /// What one run executed.  0 is no step.
+  /// What one run executed.  0 stands for nothing.
   struct Cache {
     std::vector<Known> known{{.raw = {.start = kNoAddress, .end = 0}}};
     std::unordered_map<Raw, std::uint32_t, RawHash> numbers{};

@@ -51,7 +51,7 @@ struct ThreadPair {
 
 /// A sum that is not the same in both runs.
 struct Change {
-  std::uint32_t number = 0;  ///< Of a function or a block.
+  std::uint32_t number = 0;  ///< A function or a block has it.
   std::array<Sums, kSides> sums{};
 };
 

@@ -35,7 +35,7 @@ struct Step {
   std::uint32_t exception = 0;  ///< Its number, for kException.
   Leave leave = Leave::kBranch;
   isa::Isa isa = isa::Isa::kUnknown;  ///< At the end.
-  std::uint8_t last_size = 0;         ///< Of the last instruction, in bytes.
+  std::uint8_t last_size = 0;         ///< The bytes of the last instruction.
   /// The last instruction is conditional.
   bool conditional = false;
 };
@@ -95,7 +95,7 @@ class Stepper {
   /// A kExceptionReturn.
   void exception_return() { arrives_ = true; }
 
-  /// Trace is missing here.  `filtered`: because the trace unit was told so, as where a handler is
+  /// Trace is missing here.  `filtered`: because a filter leaves it out, as where a handler is
   /// not traced; then execution may go on as after a return.
   template <class Emit>
   void gap(bool filtered, Emit&& emit) {
