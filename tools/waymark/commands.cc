@@ -34,22 +34,14 @@ struct Command {
 
 /// In the order of `waymark --help`.
 constexpr Command kCommands[] = {
-    {"info", add_info},
-    {"decode", add_decode},
-    {"count", add_count},
-    {"annotate", add_annotate},
-    {"export", add_export},
-    {"interval", add_interval},
-    {"diff", add_diff},
-    {"view", add_view},
-    {"report", add_report},
-    {"packets", add_packets},
-    {"find", add_find},
-    {"index", add_index},
-    {"syst", add_syst},
-    {"collateral", add_collateral},
-    {"assemble", add_assemble},
-    {"synth", add_synth},
+    {"info", add_info},         {"decode", add_decode},
+    {"count", add_count},       {"annotate", add_annotate},
+    {"export", add_export},     {"interval", add_interval},
+    {"diff", add_diff},         {"view", add_view},
+    {"report", add_report},     {"packets", add_packets},
+    {"find", add_find},         {"index", add_index},
+    {"syst", add_syst},         {"collateral", add_collateral},
+    {"assemble", add_assemble}, {"synth", add_synth},
     {"etm4", add_etm4},
 };
 

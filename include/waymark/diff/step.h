@@ -178,6 +178,8 @@ class Stepper {
       if (returns_to(element.start)) {
         careful_ = !ignored_.empty();
         filtered_ = false;
+        // Back in something else that is left out.
+        if (careful_) pass(element);
         return !careful_;
       }
       if (!std::exchange(filtered_, false)) {
