@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "waymark/inputs/image_check.h"
-
 namespace waymark::inputs {
 namespace {
 
 constexpr std::uint64_t kWindow = std::uint64_t{256} << 10;
-constexpr std::uint64_t kMostWindows = 32;
 constexpr std::size_t kStep = std::size_t{64} << 10;
 
 /// Shows the finder what the decoders report, among the elements.
@@ -25,11 +22,11 @@ class Listener final : public Observer {
 
 }  // namespace
 
-ImageChecker::ImageChecker(Capture& capture, DecodeTree& tree)
+ImageChecker::ImageChecker(Capture& capture, DecodeTree& tree, std::uint64_t most)
     : capture_(capture), tree_(tree), memory_(capture) {
   const std::uint64_t all = capture.trace_bytes();
   const std::uint64_t count = (all + kWindow - 1) / kWindow;
-  const std::uint64_t used = std::min(count, kMostWindows);
+  const std::uint64_t used = std::min(count, std::max<std::uint64_t>(most / kWindow, 2));
   for (std::uint64_t i = 0; i < used; ++i) {
     const std::uint64_t number = used == count ? i : i * (count - 1) / (used - 1);
     windows_.push_back({number * kWindow, std::min(all, (number + 1) * kWindow)});
@@ -45,24 +42,26 @@ void ImageChecker::refresh() {
 }
 
 void ImageChecker::run(std::size_t window, const mismatch::Finder::Found& found) {
-  run(windows_[window].begin, windows_[window].end, found);
+  run(windows_[window].begin, windows_[window].end, found, {});
 }
 
-void ImageChecker::run_all(const mismatch::Finder::Found& found) {
+void ImageChecker::run_all(const mismatch::Finder::Found& found,
+                           const mismatch::Finder::Passed& passed) {
   for (std::size_t i = 0; i < windows_.size();) {
     std::size_t last = i;
     while (last + 1 < windows_.size() && windows_[last + 1].begin == windows_[last].end) ++last;
-    run(windows_[i].begin, windows_[last].end, found);
+    run(windows_[i].begin, windows_[last].end, found, passed);
     i = last + 1;
   }
 }
 
-void ImageChecker::run(TraceIndex begin, TraceIndex end, const mismatch::Finder::Found& found) {
+void ImageChecker::run(TraceIndex begin, TraceIndex end, const mismatch::Finder::Found& found,
+                       const mismatch::Finder::Passed& passed) {
   mismatch::Finder finder(
       [&](const Element& element, std::uint64_t address, std::span<std::uint8_t> scratch) {
         return memory_.read(element, address, scratch);
       },
-      found);
+      found, passed);
   Listener listener(finder);
   tree_.reset();
   tree_.set_observer(&listener);
@@ -92,9 +91,10 @@ void ImageChecker::run(TraceIndex begin, TraceIndex end, const mismatch::Finder:
   capture_.seek(0);
 }
 
-void check_image(Capture& capture, const mismatch::Finder::Found& found) {
+void check_image(Capture& capture, const mismatch::Finder::Found& found, std::uint64_t most,
+                 const mismatch::Finder::Passed& passed) {
   if (capture.checking_tree() == nullptr) return;
-  ImageChecker(capture, *capture.checking_tree()).run_all(found);
+  ImageChecker(capture, *capture.checking_tree(), most).run_all(found, passed);
 }
 
 }  // namespace waymark::inputs

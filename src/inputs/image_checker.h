@@ -6,6 +6,7 @@
 
 #include "waymark/inputs/capture.h"
 #include "waymark/inputs/code_memory.h"
+#include "waymark/inputs/image_check.h"
 #include "waymark/mismatch/finder.h"
 #include "waymark/perf/program_files.h"
 
@@ -14,7 +15,8 @@ namespace waymark::inputs {
 class ImageChecker {
  public:
   /// `tree`: sources with DecodeFlag::kReportLostAtoms, over the image of the capture.
-  ImageChecker(Capture& capture, DecodeTree& tree);
+  /// `most`: bytes of trace.
+  ImageChecker(Capture& capture, DecodeTree& tree, std::uint64_t most = kMostChecked);
 
   /// The number of windows; all of a short trace is in them.
   [[nodiscard]] std::size_t windows() const { return windows_.size(); }
@@ -22,7 +24,7 @@ class ImageChecker {
   /// Decodes a window by itself.
   void run(std::size_t window, const mismatch::Finder::Found& found);
   /// All windows; those that are next to each other are decoded without a break.
-  void run_all(const mismatch::Finder::Found& found);
+  void run_all(const mismatch::Finder::Found& found, const mismatch::Finder::Passed& passed = {});
   /// The image has changed.
   void refresh();
 
@@ -31,7 +33,8 @@ class ImageChecker {
     TraceIndex begin = 0;
     TraceIndex end = 0;
   };
-  void run(TraceIndex begin, TraceIndex end, const mismatch::Finder::Found& found);
+  void run(TraceIndex begin, TraceIndex end, const mismatch::Finder::Found& found,
+           const mismatch::Finder::Passed& passed);
 
   Capture& capture_;
   DecodeTree& tree_;

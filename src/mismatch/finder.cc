@@ -89,11 +89,18 @@ void Finder::walk_on(Position& position, const Element& element) {
 }
 
 void Finder::range(Position& position, const Element& element) {
+  // Another process goes on where it was.
+  const Element& last = position.last;
+  if (position.any && (last.context_id != element.context_id || last.vmid != element.vmid))
+    lose(position);
   if (position.expects && position.next != element.start) {
     report(position, Kind::kContinuedElsewhere, position.last,
            position.last.end - position.last.last_size);
   }
-  if (!position.expects) lose(position);
+  if (!position.expects) {
+    if (passed_ && !position.path.empty()) passed_(position.path);
+    lose(position);
+  }
   position.last = element;
   position.any = true;
   walk_on(position, element);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <tuple>
+#include <utility>
 
 namespace waymark::mismatch {
 namespace {
@@ -16,6 +17,12 @@ void FunctionRows::add(FunctionRow row) {
   if (place != rows_.end() && name_of(*place) == name_of(row)) {
     ++place->times;
     place->switches |= row.switches;
+    place->no_context |= row.no_context;
+    if (row.index < place->index) {
+      place->index = row.index;
+      place->address = row.address;
+      place->end = row.end;
+    }
     return;
   }
   row.times = 1;
@@ -32,6 +39,8 @@ std::vector<ProgramSummary> by_program(std::span<const FunctionRow> rows) {
     ProgramSummary summary;
     bool in_kernel = false;
     bool switches = false;
+    bool any = false;
+    std::size_t functions = 0;
   };
   std::vector<Found> programs;
   for (const FunctionRow& row : rows) {
@@ -40,6 +49,14 @@ std::vector<ProgramSummary> by_program(std::span<const FunctionRow> rows) {
     if (at == programs.end()) at = programs.insert(at, {.summary = {.program = row.program}});
     ProgramSummary& summary = at->summary;
     summary.times += row.times;
+    summary.no_context |= row.no_context;
+    if (!std::exchange(at->any, true) || row.index < summary.index) {
+      summary.index = row.index;
+      summary.address = row.address;
+      summary.function = row.function;
+    }
+    if (summary.build_id.empty()) summary.build_id = row.build_id;
+    ++at->functions;
     at->in_kernel |= row.in_kernel;
     at->switches |= row.switches;
     if (row.function.empty()) continue;
@@ -53,6 +70,9 @@ std::vector<ProgramSummary> by_program(std::span<const FunctionRow> rows) {
   for (Found& found : programs) {
     if (found.in_kernel)
       found.summary.cause = found.switches ? Cause::kChangedCode : Cause::kOtherKernel;
+    // Another build differs in more than one place of a program.
+    if (!found.in_kernel && found.functions == 1 && !found.summary.functions.empty())
+      found.summary.cause = Cause::kPatchedCode;
     summaries.push_back(std::move(found.summary));
   }
   return summaries;

@@ -143,7 +143,8 @@ Result<void> add_instructions(Answers& answers, Session& session, const Window& 
 }
 
 /// The text of `"compare"`.
-Result<std::string> comparison(Session& first, Session& second, const Stop& stop) {
+Result<std::string> comparison(Session& first, Session& second, const ReportOptions& options,
+                               const Stop& stop) {
   std::array<Session*, 2> sessions{&first, &second};
   std::array<Functions, 2> functions;
   std::array<CaptureFacts, 2> facts;
@@ -154,7 +155,7 @@ Result<std::string> comparison(Session& first, Session& second, const Stop& stop
     functions[i] = *std::move(all);
   }
   TextBuffer text;
-  write_comparison(text, facts, functions);
+  write_comparison(text, facts, functions, options);
   return std::string(text.view());
 }
 
@@ -188,7 +189,7 @@ Result<Report> make_report(Session& session, Session* other, const ReportOptions
     WAYMARK_TRY(answers.add({request}, fmt::format("the answer to {}", request)));
   std::string compared;
   if (other != nullptr) {
-    auto text = comparison(session, *other, stop);
+    auto text = comparison(session, *other, options, stop);
     if (!text) return std::unexpected(std::move(text).error());
     if (answers.take_room(text->size())) {
       compared = *std::move(text);

@@ -113,7 +113,7 @@ std::string ReportPage::with(std::string_view data) const {
 }
 
 void write_comparison(TextBuffer& out, const std::array<CaptureFacts, 2>& facts,
-                      const std::array<Functions, 2>& functions) {
+                      const std::array<Functions, 2>& functions, const ReportOptions& options) {
   const auto all = joined(functions);
   std::vector<std::map<ComparedKey, ComparedRow>::const_iterator> rows;
   for (auto row = all.begin(); row != all.end(); ++row) rows.push_back(row);
@@ -155,6 +155,16 @@ void write_comparison(TextBuffer& out, const std::array<CaptureFacts, 2>& facts,
     to.end_array();
   }
   to.end_array();
+  to.key("parts").begin_array();
+  for (const ComparedPlace& part : options.parts) {
+    to.begin_array();
+    to.name(part.thread);
+    to.message(part.text);
+    to.message(part.where);
+    to.end_array();
+  }
+  to.end_array();
+  to.key("part_times").number(options.part_times);
   to.key("note").message(note);
   to.end_object();
 }

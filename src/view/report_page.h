@@ -10,6 +10,7 @@
 #include "waymark/base/text_buffer.h"
 #include "waymark/view/answers.h"
 #include "waymark/view/page.h"
+#include "waymark/view/report.h"
 
 namespace waymark::view {
 
@@ -29,8 +30,8 @@ class ReportPage {
 };
 
 /// The functions of two captures side by side: those with the same name in programs of the same
-/// name are one row.
+/// name are one row.  Before them, where the captures part, as `options` says.
 void write_comparison(TextBuffer& out, const std::array<CaptureFacts, 2>& facts,
-                      const std::array<Functions, 2>& functions);
+                      const std::array<Functions, 2>& functions, const ReportOptions& options);
 
 }  // namespace waymark::view

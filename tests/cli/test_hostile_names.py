@@ -192,3 +192,9 @@ def test_raw_trace_with_hostile_names(clean, hostile_capture, tmp_path):
               f'0x80000={hostile_capture.snapshot / "program.bin"}')
     clean('decode', trace, '--framing', 'none', '--protocol', 'etmv4', *ETMV4_REGISTERS, '--image',
           f'0x80000={trace}')
+
+
+def test_diff_of_a_hostile_capture(clean, hostile_capture):
+    snapshot, symbols = hostile_capture.snapshot, ('--symbols', hostile_capture.elf)
+    clean('diff', snapshot, snapshot, *symbols, '--ignore-function', ARGUMENT, expect=0).has('The runs are the same.')
+    check_json(clean('diff', snapshot, snapshot, *symbols, '--format', 'json', expect=0))

@@ -179,6 +179,12 @@ def test_a_program_of_another_build(run, tmp_path):
     struct.pack_into('<I', data, 4 * Kernel(on=set()).starts['helper'] + 4, PLAIN)
     image.write_bytes(data)
     run('info', 'capture').has('The trace contradicts', 'Check that the file is the one that ran.')
+    found, = run('info', 'capture', '--format', 'json').json_lines()
+    first = min(found['mismatches'], key=lambda row: row['index'])
+    # Every command that decodes with the image says the same, with the first place.
+    for command in ['decode'], ['count'], ['count', '--tree'], ['export', 'folded', '-o', 'out']:
+        assert 'The trace contradicts' in run(*command, 'capture').err
+    assert f"first at {first['address']}, at byte {first['index']} of the trace" in run('count', 'capture').err
 
 
 def test_a_capture_that_leaves_targets_out(run, repository):

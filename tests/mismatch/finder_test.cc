@@ -114,6 +114,13 @@ TEST_F(FinderTest, after_a_gap_anything_may_follow) {
   EXPECT_EQ(found(), Addresses());
 }
 
+TEST_F(FinderTest, another_process_goes_on_elsewhere) {
+  Element other = range(kCode + 0x10, 1, kBranch);
+  other.context_id = 7;
+  see({range(kCode, 3, kBranch), other});
+  EXPECT_EQ(found(), Addresses());
+}
+
 TEST_F(FinderTest, contexts_and_times_do_not_move) {
   see({range(kCode, 3, kBranch), simple(ElementKind::kPeContext), simple(ElementKind::kTimestamp),
        range(0x100C, 2, kBranch, true, true)});

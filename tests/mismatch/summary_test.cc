@@ -48,9 +48,40 @@ TEST(MismatchSummary, a_program_names_four_functions_and_counts_the_others) {
   EXPECT_EQ(programs[1].times, 8U);
 }
 
+TEST(MismatchSummary, the_first_place_is_the_one_that_comes_first_in_the_trace) {
+  FunctionRows rows;
+  const auto add = [&](std::string function, std::uint64_t address, TraceIndex index) {
+    FunctionRow each = row("p", std::move(function));
+    each.address = address;
+    each.index = index;
+    rows.add(std::move(each));
+  };
+  add("often", 0x104, 30);
+  add("often", 0x108, 20);
+  add("rare", 0x200, 10);
+  const auto programs = by_program(rows.take());
+  ASSERT_EQ(programs.size(), 1U);
+  EXPECT_EQ(programs[0].function, "rare");
+  EXPECT_EQ(programs[0].address, 0x200U);
+  EXPECT_EQ(programs[0].index, 10U);
+  EXPECT_EQ(programs[0].functions[0].first, "often");
+}
+
+TEST(MismatchSummary, one_row_without_a_context_makes_the_process_doubtful) {
+  std::vector<FunctionRow> rows = {row("p", "a"), row("p", "b"), row("q", "c")};
+  rows[1].no_context = true;
+  rows[1].build_id = "1a2b";
+  const auto programs = by_program(rows);
+  EXPECT_TRUE(programs[0].no_context);
+  EXPECT_EQ(programs[0].build_id, "1a2b");
+  EXPECT_FALSE(programs[1].no_context);
+}
+
 TEST(MismatchSummary, the_cause_depends_on_the_code) {
-  std::vector<FunctionRow> rows = {row("p", "a")};
+  std::vector<FunctionRow> rows = {row("p", "")};
   EXPECT_EQ(by_program(rows)[0].cause, Cause::kOtherFile);
+  rows = {row("p", "a")};
+  EXPECT_EQ(by_program(rows)[0].cause, Cause::kPatchedCode);
   rows[0].in_kernel = true;
   EXPECT_EQ(by_program(rows)[0].cause, Cause::kOtherKernel);
   rows.push_back(row("p", "b"));

@@ -17,6 +17,7 @@
 #include "executed_programs.h"
 #include "exit_code.h"
 #include "format.h"
+#include "image_mismatches.h"
 #include "input_options.h"
 #include "missing_programs.h"
 #include "option_values.h"
@@ -180,7 +181,7 @@ int show(const inputs::Capture& capture, Counted& counted, outputs::PlaceLookup 
 
 int run(const AnnotateOptions& options) {
   Window window(options.input, options.window);
-  auto capture = open_capture(options.input, {}, true, window.known_id_bytes());
+  auto capture = open_capture(options.input, {}, true, window.known_id_bytes(), true);
   if (!capture) return capture.error();
   auto selection = select_in(*capture, options.selection);
   if (!selection) return complain(selection.error().detail, kUsage);
@@ -207,6 +208,7 @@ int run(const AnnotateOptions& options) {
       selected ? "nothing that was selected was executed." : why_nothing(*capture, window);
   const int code = show(*capture, counted, *std::move(places), nothing, options, *output);
   if (missing) missing->tell();
+  tell_mismatches(*capture, code);
   return code;
 }
 

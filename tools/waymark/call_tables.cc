@@ -9,6 +9,7 @@
 #include "counting.h"
 #include "elf_argument.h"
 #include "exit_code.h"
+#include "image_mismatches.h"
 #include "missing_programs.h"
 #include "option_values.h"
 #include "run.h"
@@ -107,7 +108,7 @@ int write_call_tables(const CallTableRun& run) {
         kUsage);
   }
   Window window(run.input, run.window);
-  auto capture = open_capture(run.input, {}, true, window.known_id_bytes());
+  auto capture = open_capture(run.input, {}, true, window.known_id_bytes(), true);
   if (!capture) return capture.error();
   auto selection = select_in(*capture, run.selection);
   if (!selection) return complain(selection.error().detail, kUsage);
@@ -143,6 +144,7 @@ int write_call_tables(const CallTableRun& run) {
                           {.cycles = whole.cycles != 0, .complete = traced == kOk});
   code = finish_output(*output, code == kOk ? traced : code);
   tell_quality(engine);
+  tell_mismatches(*capture, code);
   if (run.statistics && code != kReaderLeft) {
     print_stack_quality(engine);
     print_statistics(*capture);

@@ -35,13 +35,28 @@ struct Command {
 
 /// In the order of `waymark --help`.
 constexpr Command kCommands[] = {
-    {"info", add_info},         {"decode", add_decode},   {"count", add_count},
-    {"annotate", add_annotate}, {"export", add_export},   {"interval", add_interval},
-    {"top", add_top},           {"view", add_view},       {"report", add_report},
-    {"plan", add_plan},         {"shard", add_shard},     {"merge", add_merge},
-    {"status", add_status},     {"packets", add_packets}, {"find", add_find},
-    {"index", add_index},       {"syst", add_syst},       {"collateral", add_collateral},
-    {"assemble", add_assemble}, {"synth", add_synth},     {"etm4", add_etm4},
+    {"info", add_info},
+    {"decode", add_decode},
+    {"count", add_count},
+    {"annotate", add_annotate},
+    {"export", add_export},
+    {"interval", add_interval},
+    {"top", add_top},
+    {"diff", add_diff},
+    {"view", add_view},
+    {"report", add_report},
+    {"plan", add_plan},
+    {"shard", add_shard},
+    {"merge", add_merge},
+    {"status", add_status},
+    {"packets", add_packets},
+    {"find", add_find},
+    {"index", add_index},
+    {"syst", add_syst},
+    {"collateral", add_collateral},
+    {"assemble", add_assemble},
+    {"synth", add_synth},
+    {"etm4", add_etm4},
 };
 
 void add_help(CLI::App& app, int& exit_code) {

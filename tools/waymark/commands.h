@@ -18,6 +18,7 @@ int print_help(CLI::App& command);
 
 void add_info(CLI::App& app, int& exit_code);
 void add_interval(CLI::App& app, int& exit_code);
+void add_diff(CLI::App& app, int& exit_code);
 void add_packets(CLI::App& app, int& exit_code);
 void add_decode(CLI::App& app, int& exit_code);
 void add_count(CLI::App& app, int& exit_code);

@@ -15,6 +15,7 @@
 #include "elf_argument.h"
 #include "exit_code.h"
 #include "format.h"
+#include "image_mismatches.h"
 #include "input_options.h"
 #include "live_options.h"
 #include "missing_programs.h"
@@ -182,7 +183,7 @@ int run(CountOptions options) {
   if (options.calls.given()) return run_call_tables(options);
   if (options.window.given()) options.input.live.whole = "a part of the trace";
   Window window(options.input, options.window);
-  auto capture = open_capture(options.input, {}, true, window.known_id_bytes());
+  auto capture = open_capture(options.input, {}, true, window.known_id_bytes(), true);
   if (!capture) return capture.error();
   auto selection = select_in(*capture, options.selection);
   if (!selection) return complain(selection.error().detail, kUsage);
@@ -231,6 +232,7 @@ int run(CountOptions options) {
                 .facts = {.cycles = true, .complete = counted.code == kOk || is_live_end}});
   code = finish_output(*output, code);
   if (missing) missing->tell();
+  tell_mismatches(*capture, code);
   if (options.statistics && code != kReaderLeft) print_statistics(*capture);
   return code;
 }

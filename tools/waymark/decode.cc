@@ -10,6 +10,7 @@
 #include "elf_argument.h"
 #include "exit_code.h"
 #include "hints.h"
+#include "image_mismatches.h"
 #include "live_options.h"
 #include "message_stage.h"
 #include "near_sink.h"
@@ -216,7 +217,7 @@ int run(DecodeOptions options) {
   const auto transport = transport_options(options.messages);
   if (!transport) return complain(transport.error().detail, kUsage);
   Window window(options.input, options.window);
-  auto capture = open_capture(options.input, source, true, window.known_id_bytes());
+  auto capture = open_capture(options.input, source, true, window.known_id_bytes(), true);
   if (!capture) return capture.error();
   if (const auto safe = refuse_input(options.output, options.messages.collateral); !safe) {
     return complain(safe.error().detail, kUsage);
@@ -274,6 +275,7 @@ int run(DecodeOptions options) {
         put_interrupted(output->text(), options.format, csv_header(sink_options), "record");
       const int code = finish(*capture, *output, options, done->code, done->executed);
       if (missing != nullptr) missing->tell();
+      tell_mismatches(*capture, code);
       return code;
     }
   }
@@ -281,6 +283,7 @@ int run(DecodeOptions options) {
   const int done = decode_in_sequence(*capture, *output, options, window, sink_options, executed);
   const int code = finish(*capture, *output, options, done, executed);
   if (missing != nullptr) missing->tell();
+  tell_mismatches(*capture, code);
   return code;
 }
 

@@ -15,6 +15,7 @@
 #include "elf_argument.h"
 #include "exit_code.h"
 #include "export_events.h"
+#include "image_mismatches.h"
 #include "option_values.h"
 #include "other_sources.h"
 #include "output.h"
@@ -129,7 +130,7 @@ class Pass {
     InputOptions input = wanted_.input;
     input.path = path;
     Window window(input, wanted_.window);
-    auto opened = open_capture(input, {}, true, window.known_id_bytes());
+    auto opened = open_capture(input, {}, true, window.known_id_bytes(), true);
     if (!opened) return opened.error();
     Used& used = used_.emplace_back(std::move(*opened));
     inputs::Capture& capture = used.capture;
@@ -180,6 +181,7 @@ class Pass {
                       kDamaged);
     }
     tell_quality(engine);
+    tell_mismatches(capture, code);
     if (wanted_.inputs.size() == 1) {
       tree_ = engine.take_tree();
     } else {

@@ -6,10 +6,14 @@
 #include <string_view>
 #include <utility>
 
+#include "complain.h"
+#include "exit_code.h"
+#include "interrupt.h"
 #include "symbol_options.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/plural.h"
 #include "waymark/inputs/image_check.h"
+#include "waymark/mismatch/suspects.h"
 #include "waymark/outputs/json.h"
 #include "waymark/outputs/readable_name.h"
 #include "waymark/perf/process_images.h"
@@ -28,6 +32,12 @@ bool has_switches(const perf::ProcessImages& images, std::uint32_t task,
   return !found.empty();
 }
 
+std::string build_id_of(const program::Program& program) {
+  std::string text;
+  for (const std::uint8_t byte : program.build_id()) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
 std::string region_at(const image::Image& image, std::uint64_t address) {
   for (const image::RegionInfo& region : image.regions())
     if (region.first <= address && address <= region.last) return region.name;
@@ -42,47 +52,94 @@ std::string_view remedy(mismatch::Cause cause) {
              "record --kcore, which copies the code that runs.";
     case mismatch::Cause::kOtherKernel:
       return "Check that the file is of the kernel that ran, or record with perf record --kcore.";
+    case mismatch::Cause::kPatchedCode:
+      return "Only this function differs, so its code may have been changed in memory "
+             "(breakpoints, "
+             "code that changes itself). Check that the file is the one that ran.";
     case mismatch::Cause::kOtherFile:
       break;
   }
   return "Check that the file is the one that ran.";
 }
 
-}  // namespace
+/// The contradictions of a capture, as rows.
+class Collector {
+ public:
+  explicit Collector(const inputs::Capture& capture) : capture_(capture) {}
 
-ImageMismatches::ImageMismatches(inputs::Capture& capture) {
-  const perf::ProcessImages* const images = capture.processes();
-  // Only needed once there is something to name.
-  std::optional<outputs::PlaceLookup> lookup;
-  mismatch::FunctionRows rows;
-  inputs::check_image(capture, [&](const mismatch::Mismatch& mismatch) {
-    if (!lookup) {
-      auto made = place_lookup(capture, {});
-      lookup = made ? *std::move(made) : outputs::PlaceLookup();
-    }
-    mismatch::FunctionRow row;
+  void add(const mismatch::Mismatch& mismatch) {
+    suspects_.fail(mismatch.path);
+    // What is beyond these is not counted, or blamed on where it shows.
+    constexpr std::size_t kMost = std::size_t{1} << 16;
+    constexpr std::size_t kMostPaths = 4096;
+    if (kept_.size() == kMost) return;
+    kept_.push_back({.element = mismatch.element, .address = mismatch.address});
+    if (kept_.size() <= kMostPaths)
+      kept_.back().path.assign(mismatch.path.begin(), mismatch.path.end());
+  }
+  void pass(std::span<const mismatch::Walked> path) { suspects_.pass(path); }
+
+  std::vector<mismatch::FunctionRow> take() {
+    if (kept_.empty()) return {};
+    auto lookup = place_lookup(capture_, {});
+    if (lookup) places_ = *std::move(lookup);
+    mismatch::FunctionRows rows;
+    for (const Kept& kept : kept_) rows.add(row(kept));
+    return rows.take();
+  }
+
+ private:
+  struct Kept {
+    Element element{};
+    std::uint64_t address = 0;
+    std::vector<mismatch::Walked> path{};
+  };
+
+  mismatch::FunctionRow row(const Kept& kept) {
+    const Element& at = kept.element;
+    const mismatch::Walked* const blamed = suspects_.blame(kept.path);
+    mismatch::FunctionRow row{.address = blamed != nullptr ? blamed->start : kept.address,
+                              .end = blamed != nullptr ? blamed->end : kept.address + 1,
+                              .index = at.index};
+    const perf::ProcessImages* const images = capture_.processes();
+    row.no_context = images == nullptr &&
+                     (at.flags & (kElementContextIdValid | kElementVmidValid)) == 0 &&
+                     (at.flags & kElementElValid) != 0 && at.exception_level == 0;
     if (images != nullptr) {
-      const Element& element = mismatch.element;
-      const std::uint64_t context = std::uint64_t{element.vmid} << 32 | element.context_id;
-      const std::uint32_t task = images->task_at(element.index, element.trace_id, context).number;
-      const perf::ProgramPlace place = images->place(task, mismatch.address);
+      const std::uint64_t context = std::uint64_t{at.vmid} << 32 | at.context_id;
+      const std::uint32_t task = images->task_at(at.index, at.trace_id, context).number;
+      const perf::ProgramPlace place = images->place(task, row.address);
       if (place.file != nullptr) row.program = place.file->path();
       row.in_kernel = place.mapping != nullptr && place.mapping->in_kernel;
-      row.switches = std::ranges::any_of(mismatch.path, [&](const mismatch::Walked& walked) {
+      row.switches = std::ranges::any_of(kept.path, [&](const mismatch::Walked& walked) {
         return has_switches(*images, task, walked);
       });
     } else {
-      row.program = region_at(capture.image(), mismatch.address);
+      row.program = region_at(capture_.image(), row.address);
     }
-    if (*lookup) {
-      const program::Place place = (*lookup)(mismatch.element, mismatch.address);
-      const program::Function* const function =
-          place.program == nullptr ? nullptr : place.program->function(place.address);
-      if (function != nullptr) row.function = outputs::readable_name(function->name);
-    }
-    rows.add(std::move(row));
-  });
-  rows_ = rows.take();
+    if (!places_) return row;
+    const program::Place place = places_(at, row.address);
+    if (place.program == nullptr) return row;
+    row.build_id = build_id_of(*place.program);
+    const program::Function* const function = place.program->function(place.address);
+    if (function != nullptr) row.function = outputs::readable_name(function->name);
+    return row;
+  }
+
+  const inputs::Capture& capture_;
+  outputs::PlaceLookup places_;
+  mismatch::Suspects suspects_;
+  std::vector<Kept> kept_;
+};
+
+}  // namespace
+
+ImageMismatches::ImageMismatches(inputs::Capture& capture, std::uint64_t most) {
+  Collector collector(capture);
+  inputs::check_image(
+      capture, [&](const mismatch::Mismatch& mismatch) { collector.add(mismatch); }, most,
+      [&](std::span<const mismatch::Walked> path) { collector.pass(path); });
+  rows_ = collector.take();
 }
 
 std::vector<std::string> ImageMismatches::doubts() const {
@@ -95,12 +152,30 @@ std::vector<std::string> ImageMismatches::doubts() const {
     }
     if (program.other_functions != 0)
       names += fmt::format(" and {}", counted(program.other_functions, "other function"));
-    doubts.push_back(fmt::format("The trace contradicts {} {}{}{}: other code ran. {}",
-                                 program.program.empty() ? "the code image" : program.program,
-                                 counted(program.times, "time"), names.empty() ? "" : ", in ",
-                                 names, remedy(program.cause)));
+    std::string text =
+        fmt::format("The trace contradicts {} {}{}{}",
+                    program.program.empty() ? "the code image" : program.program,
+                    counted(program.times, "time"), names.empty() ? "" : ", in ", names);
+    text += fmt::format(", first at 0x{:x}, at byte {} of the trace: other code ran. ",
+                        program.address, program.index);
+    text += remedy(program.cause);
+    if (!program.build_id.empty() && program.cause != mismatch::Cause::kChangedCode)
+      text += fmt::format(" Its build ID is {}.", program.build_id);
+    if (program.no_context) {
+      text +=
+          " The trace has no context IDs, so this may also be the code of another process at the "
+          "same address.";
+    }
+    doubts.push_back(std::move(text));
   }
   return doubts;
+}
+
+void tell_mismatches(inputs::Capture& capture, int code) {
+  constexpr std::uint64_t kMostRead = std::uint64_t{1} << 20;
+  if (code != kOk && code != kDamaged) return;
+  if (capture.checking_tree() == nullptr || interrupted()) return;
+  for (const std::string& doubt : ImageMismatches(capture, kMostRead).doubts()) note(doubt);
 }
 
 void write_switches_text(TextBuffer& out, const inputs::Capture& capture) {
@@ -133,7 +208,9 @@ void write_mismatches_json(TextBuffer& out, const inputs::Capture& capture,
       outputs::write_json_string(out, row.program);
       out.put(R"(,"function":)");
       outputs::write_json_string(out, row.function);
-      out.put(fmt::format(R"(,"times":{},"kernel_changes_code":{}}})", row.times, row.switches));
+      out.put(fmt::format(
+          R"(,"times":{},"kernel_changes_code":{},"address":"0x{:x}","end":"0x{:x}","index":{}}})",
+          row.times, row.switches, row.address, row.end, row.index));
     }
   }
   out.put(']');

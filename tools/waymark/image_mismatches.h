@@ -1,4 +1,4 @@
-// The part of `waymark info` about traces that contradict their code image.
+// Traces that contradict their code image: the part of `waymark info`, and the notes of others.
 #pragma once
 
 #include <string>
@@ -6,6 +6,7 @@
 
 #include "waymark/base/text_buffer.h"
 #include "waymark/inputs/capture.h"
+#include "waymark/inputs/image_check.h"
 #include "waymark/mismatch/summary.h"
 
 namespace waymark::cli {
@@ -13,8 +14,9 @@ namespace waymark::cli {
 /// Where trace and image disagree, by function.
 class ImageMismatches {
  public:
-  /// Decodes trace of the capture, which was opened with CaptureOptions::check_image.
-  explicit ImageMismatches(inputs::Capture& capture);
+  /// Decodes up to `most` bytes of the trace of the capture, which was opened with
+  /// CaptureOptions::check_image.
+  explicit ImageMismatches(inputs::Capture& capture, std::uint64_t most = inputs::kMostChecked);
 
   /// The most frequent first.
   [[nodiscard]] const std::vector<mismatch::FunctionRow>& rows() const { return rows_; }
@@ -25,6 +27,10 @@ class ImageMismatches {
  private:
   std::vector<mismatch::FunctionRow> rows_;
 };
+
+/// For commands that have decoded the capture: says on standard error if a part of the trace
+/// contradicts the code image.  `code`: how decoding ended; nothing is said if that was early.
+void tell_mismatches(inputs::Capture& capture, int code);
 
 /// What the kernel had changed in memory.
 void write_switches_text(TextBuffer& out, const inputs::Capture& capture);

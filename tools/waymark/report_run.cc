@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <utility>
 
+#include "compare_runs.h"
 #include "complain.h"
 #include "exit_code.h"
 #include "interrupt.h"
@@ -78,6 +80,28 @@ Result<std::vector<view::Window>> parse_windows(const std::vector<std::string>& 
   return windows;
 }
 
+/// Where two captures part, if both execute instructions.
+void add_parts(const ReportCommand& options,
+               const std::vector<std::unique_ptr<view::Session>>& sessions,
+               view::ReportOptions& wanted) {
+  for (const auto& session : sessions) {
+    const auto sources = session->facts().sources;
+    if (std::ranges::none_of(sources, [](const auto& source) { return source.executes; })) return;
+  }
+  CompareOptions compare{.input = options.input.input,
+                         .paths = {options.paths[0], options.paths[1]}};
+  compare.symbols.files = options.input.symbols;
+  const auto runs = ComparedRuns::open(compare);
+  if (!runs || (*runs)->run() != kOk) return;
+  const outputs::DifferenceReport found = (*runs)->report();
+  wanted.part_times = found.comparison.agreement().divergences;
+  for (std::size_t i = 0; i < found.places.size(); ++i) {
+    wanted.parts.push_back({.thread = outputs::thread_of(found, i),
+                            .text = outputs::sentence_of(found, i),
+                            .where = outputs::where_of(found, i)});
+  }
+}
+
 }  // namespace
 
 int run_report(const ReportCommand& options) {
@@ -107,13 +131,14 @@ int run_report(const ReportCommand& options) {
     };
     const auto windows = parse_windows(options.windows, *sessions.front(), stop);
     if (!windows) return code_of(windows.error());
-    report =
-        view::make_report(*sessions.front(), sessions.size() == 2 ? sessions[1].get() : nullptr,
-                          {.files = view::page_files(),
-                           .version = WAYMARK_VERSION,
-                           .most_bytes = options.most_bytes,
-                           .windows = *windows},
-                          stop);
+    view::ReportOptions wanted{.files = view::page_files(),
+                               .version = WAYMARK_VERSION,
+                               .most_bytes = options.most_bytes,
+                               .windows = *windows};
+    if (options.paths.size() == 2) add_parts(options, sessions, wanted);
+    if (interrupted()) return kInterrupted;
+    report = view::make_report(*sessions.front(),
+                               sessions.size() == 2 ? sessions[1].get() : nullptr, wanted, stop);
   }
   if (!report) return code_of(report.error());
   int code = kOk;

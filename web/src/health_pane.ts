@@ -126,6 +126,7 @@ export class ComparePane {
         name(second ?? ''),
         ` (${short(compare.instructions[1])} instructions, ${signed(difference)}). ${visible(compare.note)}`,
       ),
+      ...partsOf(compare),
       h(
         'div',
         { class: 'compare-head' },
@@ -152,6 +153,20 @@ export class ComparePane {
       );
     });
   }
+}
+
+/** Where the captures part. */
+function partsOf(compare: Compare): HTMLElement[] {
+  if (!compare.part_times) return [];
+  const more = compare.part_times - compare.parts.length;
+  const items = compare.parts.map(([thread, text, where]) =>
+    h('li', {}, `${visible(thread, 100)}: ${visible(text)} `, name(visible(where, 300))),
+  );
+  return [
+    h('p', { class: 'pane-note', text: `They part ${count(compare.part_times)} times (A: first, B: second).` }),
+    h('ol', { class: 'compare-parts' }, ...items),
+    ...(more > 0 ? [h('p', { class: 'pane-note', text: `${count(more)} more are not shown; see waymark diff.` })] : []),
+  ];
 }
 
 function signed(value: number): string {

@@ -48,8 +48,11 @@ class Finder {
   using ReadCode = std::function<Bytes(const Element& element, std::uint64_t address,
                                        std::span<std::uint8_t> scratch)>;
   using Found = std::function<void(const Mismatch& mismatch)>;
+  /// Gets what was walked between two addresses in the trace without a contradiction.
+  using Passed = std::function<void(std::span<const Walked> path)>;
 
-  Finder(ReadCode read, Found found) : read_(std::move(read)), found_(std::move(found)) {}
+  Finder(ReadCode read, Found found, Passed passed = {})
+      : read_(std::move(read)), found_(std::move(found)), passed_(std::move(passed)) {}
 
   /// Elements of any sources, in the order in which they come.
   void observe(std::span<const Element> elements);
@@ -83,6 +86,7 @@ class Finder {
 
   ReadCode read_;
   Found found_;
+  Passed passed_;
   std::array<std::unique_ptr<Position>, kTraceIdCount> positions_;
   std::vector<Walked> ordered_;
 };

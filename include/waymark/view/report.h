@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,13 @@
 
 namespace waymark::view {
 
+/// A place at which two captures part.
+struct ComparedPlace {
+  std::string thread{};
+  std::string text{};   ///< What happened, as a sentence.
+  std::string where{};  ///< Empty: not known.
+};
+
 struct ReportOptions {
   std::vector<PageFile> files{};
   std::string version{};
@@ -18,6 +26,9 @@ struct ReportOptions {
   /// Parts with details; none: the first part of the capture, and the one with the most
   /// instructions per unit of the axis.
   std::vector<Window> windows{};
+  /// Where the captures of a comparison part; the first of `part_times`.
+  std::vector<ComparedPlace> parts{};
+  std::uint64_t part_times = 0;
 };
 
 struct Report {

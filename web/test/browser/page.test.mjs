@@ -434,6 +434,8 @@ test('a_report_opens_from_disk', async () => {
     await until(page, 'what is not held', () => /does not hold steps/.test(document.querySelector('.step-message').textContent));
     await page.click('#tab-compare');
     await until(page, 'the comparison', () => document.querySelectorAll('.compare-list .virtual-row').length > 5);
+    const parts = await page.evaluate(() => document.querySelector('.compare-parts').textContent);
+    assert.match(parts, /cpu_0: A conditional branch was taken in A, but not in B\. partition\+0x38/);
     assert.deepEqual(problems, []);
   } finally {
     await page.close();
