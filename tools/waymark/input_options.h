@@ -36,6 +36,10 @@ struct InputOptions {
   bool assume_sync = false;
   std::string data_layouts;
   std::string nibble_order;
+  std::vector<std::string> pins;
+  std::string swo_coding;
+  std::string swo_rate;
+  std::string sample_rate;
 };
 
 void add_input_options(CLI::App& command, InputOptions& options);
