@@ -98,7 +98,9 @@ std::string Capture::image_fault() const {
 std::vector<std::string> Capture::input_files() const {
   std::vector<std::string> files{trace_.path()};
   for (const image::RegionInfo& region : image_->regions()) {
-    if (region.kind == image::RegionKind::kFile) files.push_back(region.name);
+    // Records of a file are a buffer of its name.
+    if (region.kind != image::RegionKind::kCallback && !region.name.empty())
+      files.push_back(region.name);
   }
   if (perf_ != nullptr) {
     for (std::string& file : perf_->programs->found()) files.push_back(std::move(file));

@@ -14,6 +14,7 @@
 #include "waymark/base/nearest.h"
 #include "waymark/base/standard_streams.h"
 #include "waymark/etmv4/config.h"
+#include "waymark/inputs/memory_records.h"
 #include "waymark/inputs/program_at.h"
 
 namespace waymark::inputs {
@@ -77,7 +78,8 @@ Result<void> CaptureBuilder::check_core() const {
 Result<Capture> CaptureBuilder::build() {
   WAYMARK_TRY(check_core());
   auto detection = detect_input();
-  if (detection && detection->kind == InputKind::kDebuggerText) detection = read_debugger_input();
+  if (detection && is_memory_text(detection->kind)) detection = read_memory_text(detection->kind);
+  if (detection && detection->kind == InputKind::kLogicSession) detection = read_logic_session();
   if (!detection) return std::unexpected(detection.error());
   if (!options_.register_text.empty()) WAYMARK_TRY(read_register_text());
   capture_.kind_ = detection->kind;
@@ -228,12 +230,27 @@ Result<void> CaptureBuilder::add_images() {
   for (const ImageFile& file : options_.images) {
     const auto program = program_at(file.address, file.path);
     if (!program) return std::unexpected(program.error());
-    if (!*program) {
-      WAYMARK_TRY(capture_.image_->add_file(file.path, {.address = file.address}));
+    if (*program) {
+      WAYMARK_TRY(add_program((*program)->program));
+      note((*program)->note, Severity::kInfo);
       continue;
     }
-    WAYMARK_TRY(add_program((*program)->program));
-    note((*program)->note, Severity::kInfo);
+    const auto records = records_at(file.address, file.path);
+    if (!records)
+      return fail(records.error().code, fmt::format("--image: {}", records.error().detail));
+    if (*records) {
+      for (const MemoryBlock& block : (*records)->blocks)
+        WAYMARK_TRY(
+            capture_.image_->add_buffer(block.address, block.bytes, image::kSpaceAny, file.path));
+      if (!(*records)->ended) note_no_end_record(file.path);
+      continue;
+    }
+    if (!file.address)
+      return fail(ErrorCode::kInvalidArgument,
+                  fmt::format("--image {0}: the file does not say where it is in memory; give "
+                              "--image ADDRESS={0}.",
+                              file.path));
+    WAYMARK_TRY(capture_.image_->add_file(file.path, {.address = *file.address}));
   }
   for (const ProgramFile& file : options_.programs) {
     const auto program = elf::File::open(file.path, file.bias);

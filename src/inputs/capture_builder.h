@@ -24,7 +24,7 @@ bool traces_data(const RegisterReader& registers);
 
 /// Used once.  What all inputs share is in capture_builder.cc; the rest is in
 /// capture_builder_raw.cc, capture_builder_snapshot.cc, capture_builder_perf.cc,
-/// capture_builder_debugger.cc, capture_builder_mtb.cc and capture_builder_notes.cc.
+/// capture_builder_debugger.cc, capture_builder_logic.cc, capture_builder_mtb.cc and capture_builder_notes.cc.
 class CaptureBuilder {
  public:
   CaptureBuilder(const std::string& path, CaptureOptions options)
@@ -83,8 +83,14 @@ class CaptureBuilder {
   /// The file of the command line that occupies the addresses of the dump.
   [[nodiscard]] const image::RegionInfo* given_image_at(const Dump& dump) const;
   Result<void> look_for_itm_sync();
-  /// The memory that a debugger printed becomes the trace.
-  Result<Detection> read_debugger_input();
+  /// The memory that text shows becomes the trace.
+  Result<Detection> read_memory_text(InputKind kind);
+  /// Where it is not the file of records that ends it.
+  Result<DebuggerText> memory_of_text(InputKind kind);
+  void note_no_end_record(const std::string& path);
+  /// The trace that a logic analyser sampled becomes the trace.
+  Result<Detection> read_logic_session();
+  void note_pins(const logic::PinTrace& pins, std::uint64_t bytes);
   /// Where the registers of an MTB are in a file of the command line.
   Result<void> read_register_text();
   /// What the command line does not give.

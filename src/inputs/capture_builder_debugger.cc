@@ -7,6 +7,7 @@
 #include "capture_builder.h"
 #include "temporary_file.h"
 #include "waymark/base/plural.h"
+#include "waymark/inputs/memory_records.h"
 #include "waymark/mtb/buffer.h"
 
 namespace waymark::inputs {
@@ -55,8 +56,22 @@ Result<MemoryPart> records_in(const std::vector<const MemoryBlock*>& blocks,
 
 }  // namespace
 
-Result<Detection> CaptureBuilder::read_debugger_input() {
-  const auto text = read_debugger_text(text_of(capture_.trace_));
+Result<DebuggerText> CaptureBuilder::memory_of_text(InputKind kind) {
+  const std::string_view text = text_of(capture_.trace_);
+  if (kind == InputKind::kDebuggerText) return read_debugger_text(text);
+  auto records = kind == InputKind::kIntelHex ? read_intel_hex(text) : read_s_records(text);
+  if (!records) return std::unexpected(std::move(records).error());
+  if (!records->ended) note_no_end_record(name_);
+  return DebuggerText{.blocks = std::move(records->blocks)};
+}
+
+void CaptureBuilder::note_no_end_record(const std::string& path) {
+  note(fmt::format("{}: the record that ends the file is missing, so the file may be cut short.",
+                   path));
+}
+
+Result<Detection> CaptureBuilder::read_memory_text(InputKind kind) {
+  const auto text = memory_of_text(kind);
   const auto registers =
       text ? find_mtb_registers(*text) : Result<std::optional<MtbRegisters>>(std::nullopt);
   if (!text || !registers) {

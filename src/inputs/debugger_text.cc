@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <string>
+#include <utility>
 
 namespace waymark::inputs {
 namespace {
@@ -33,13 +34,25 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-/// "0x20000000 <buffer+16>:" (GDB), "0x20000000:" (OpenOCD) or "20000000:" (U-Boot, xxd), and what
-/// follows it.
+/// "0x20000000 <buffer+16>:" (GDB), "0x20000000:" (OpenOCD), "20000000:" (U-Boot, xxd) or "20000000
+/// " (hexdump), and what follows it.
 struct ListingLine {
   std::uint64_t address = 0;
   bool prefixed = false;  ///< The address begins with 0x.
+  bool hexdump = false;   ///< Of `hexdump -C`; its last line has no values.
   std::string_view values{};
 };
+
+/// After the address: "  21 01 ... |!.|", or nothing.
+std::optional<ListingLine> hexdump_line(std::uint64_t address, std::string_view text) {
+  ListingLine line{.address = address, .hexdump = true};
+  if (text.empty()) return line;
+  const std::size_t characters = text.find('|');
+  if (!text.starts_with("  ") || !text.ends_with('|') || characters + 1 == text.size())
+    return std::nullopt;
+  line.values = text.substr(0, characters);
+  return line;
+}
 
 std::optional<ListingLine> listing_line(std::string_view text) {
   constexpr std::size_t kMostDigits = 16;
@@ -60,7 +73,8 @@ std::optional<ListingLine> listing_line(std::string_view text) {
     if (end == std::string_view::npos) return std::nullopt;
     text.remove_prefix(end + 1);
   }
-  if (!text.starts_with(":")) return std::nullopt;
+  if (!text.starts_with(":"))
+    return line.prefixed ? std::nullopt : hexdump_line(line.address, text);
   line.values = text.substr(1);
   return line;
 }
@@ -85,6 +99,21 @@ std::optional<Value> front_value(std::string_view text) {
   return value;
 }
 
+/// Words of an even number of hexadecimal digits, and nothing else.
+bool is_plain_digits(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  constexpr std::size_t kLeast = 32;
+  std::size_t digits = 0;
+  while (!text.empty()) {
+    text.remove_prefix(std::min(text.find_first_not_of(kBlank), text.size()));
+    const std::string_view word = digits_of(text);
+    text.remove_prefix(word.size());
+    if (word.size() % 2 != 0 || (!text.empty() && !kBlank.contains(text.front()))) return false;
+    digits += word.size();
+  }
+  return digits >= kLeast;
+}
+
 /// Reads the lines of a text, one after the other.
 class Reader {
  public:
@@ -93,10 +122,30 @@ class Reader {
       ++number_;
       const std::string_view line = take_line(text);
       if (const auto listing = listing_line(line)) {
-        WAYMARK_TRY(add(*listing));
+        if (listing->hexdump && listing->values.empty()) {
+          WAYMARK_TRY(repeat_to(listing->address));
+        } else {
+          WAYMARK_TRY(add(*listing));
+        }
+      } else if (line == "*") {
+        repeats_ = true;
       } else {
         look_for_pc(line);
       }
+    }
+    finish_block();
+    return std::move(found_);
+  }
+
+  /// Only digits and white space.
+  Result<DebuggerText> read_digits(std::string_view text) {
+    // The digits of a byte are never in two words.
+    for (std::size_t at = 0; at + 1 < text.size(); ++at) {
+      const auto byte = number_of(text.substr(at, 2));
+      if (!byte) continue;
+      block_.bytes.push_back(static_cast<std::uint8_t>(*byte));
+      ++at;
+      if (block_.bytes.size() > kMostBytes) return std::unexpected(too_much().error());
     }
     finish_block();
     return std::move(found_);
@@ -107,6 +156,8 @@ class Reader {
   static constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 
   Result<void> add(const ListingLine& line) {
+    WAYMARK_TRY(repeat_to(line.address));
+    const std::size_t before = continues(line.address) ? block_.bytes.size() : 0;
     if (!continues(line.address)) {
       finish_block();
       if (found_.blocks.size() == kMostBlocks) return too_many();
@@ -117,7 +168,7 @@ class Reader {
     std::size_t width = 0;
     while (const auto value = front_value(values)) {
       // After two or more spaces, the bytes follow as characters.
-      if (width != 0 && value->spaces > 1) break;
+      if (width != 0 && value->spaces > 1 && !line.hexdump) break;
       if (width == 0) width = value->digits.size();
       const auto number = number_of(value->digits);
       const bool known = width == 2 || width == 4 || width == 8 || width == 16;
@@ -126,9 +177,24 @@ class Reader {
       values.remove_prefix(value->length);
     }
     if (width == 0) return refuse(line.values);
-    if (block_.bytes.size() > kMostBytes)
-      return fail(ErrorCode::kLimit, "It shows more than 256 MiB of memory; dump it as bytes.");
+    row_ = block_.bytes.size() - before;
+    return block_.bytes.size() > kMostBytes ? too_much() : Result<void>();
+  }
+
+  /// After "*": the last line again, up to an address.
+  Result<void> repeat_to(std::uint64_t address) {
+    if (!std::exchange(repeats_, false) || block_.bytes.empty() || address <= block_.end())
+      return {};
+    const std::uint64_t size = address - block_.end();
+    if (size > kMostBytes - std::min(kMostBytes, block_.bytes.size())) return too_much();
+    block_.bytes.reserve(block_.bytes.size() + size);
+    for (std::uint64_t i = 0; i != size; ++i)
+      block_.bytes.push_back(block_.bytes[block_.bytes.size() - row_]);
     return {};
+  }
+
+  static Result<void> too_much() {
+    return fail(ErrorCode::kLimit, "It shows more than 256 MiB of memory; dump it as bytes.");
   }
 
   [[nodiscard]] bool continues(std::uint64_t address) const {
@@ -199,6 +265,8 @@ class Reader {
   DebuggerText found_;
   MemoryBlock block_;
   std::size_t number_ = 0;        ///< The number of the line, from 1 on.
+  std::size_t row_ = 0;           ///< The bytes of the last line.
+  bool repeats_ = false;          ///< The line before this was "*".
   std::optional<bool> in_order_;  ///< Values are bytes in their order, not little-endian.
 };
 
@@ -241,6 +309,8 @@ bool is_debugger_text(Bytes content) {
   };
   if (!std::ranges::all_of(looked, is_text)) return false;
   std::string_view text(reinterpret_cast<const char*>(looked.data()), looked.size());
+  if (looked.size() != content.size()) text = text.substr(0, text.rfind('\n') + 1);
+  if (is_plain_digits(text)) return true;
   while (!text.empty()) {
     const auto line = listing_line(take_line(text));
     if (!line) continue;
@@ -250,7 +320,9 @@ bool is_debugger_text(Bytes content) {
   return false;
 }
 
-Result<DebuggerText> read_debugger_text(std::string_view text) { return Reader().read(text); }
+Result<DebuggerText> read_debugger_text(std::string_view text) {
+  return is_plain_digits(text) ? Reader().read_digits(text) : Reader().read(text);
+}
 
 Result<std::optional<MtbRegisters>> find_mtb_registers(const DebuggerText& text) {
   std::vector<const MemoryBlock*> found;

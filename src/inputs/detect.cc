@@ -18,6 +18,8 @@
 #include "waymark/frames/demux.h"
 #include "waymark/frames/dstream.h"
 #include "waymark/inputs/debugger_text.h"
+#include "waymark/inputs/memory_records.h"
+#include "waymark/logic/zip.h"
 
 namespace waymark::inputs {
 namespace {
@@ -324,6 +326,12 @@ std::string_view input_kind_name(InputKind kind) {
       return "trace script";
     case InputKind::kDebuggerText:
       return "memory in text";
+    case InputKind::kIntelHex:
+      return "Intel HEX";
+    case InputKind::kSRecords:
+      return "S-records";
+    case InputKind::kLogicSession:
+      return "sigrok session";
     case InputKind::kAlignedFrames:
       return "CoreSight frames";
     case InputKind::kTpiuFrames:
@@ -344,8 +352,15 @@ std::string_view input_kind_name(InputKind kind) {
   return "unknown";
 }
 
+bool is_memory_text(InputKind kind) {
+  return kind == InputKind::kDebuggerText || kind == InputKind::kIntelHex ||
+         kind == InputKind::kSRecords;
+}
+
 Detection detect(Bytes content) {
   if (content.empty()) return {InputKind::kEmpty, "It is empty: nothing was captured."};
+  if (logic::Zip::is_zip(content))
+    return {InputKind::kLogicSession, "It is a ZIP archive, as the sessions of sigrok are."};
   content = content.first(std::min(content.size(), kDetectWindow));
   if (starts_with(content, "PERFILE2") || starts_with(content, "2ELIFREP")) {
     return {InputKind::kPerfData, "It starts with the magic number of perf.data."};
@@ -364,6 +379,10 @@ Detection detect(Bytes content) {
     return {InputKind::kTraceScript, "It is text whose first line says `waymark-trace`."};
   if (is_debugger_text(content))
     return {InputKind::kDebuggerText, "It is text that shows memory as a debugger prints it."};
+  if (is_intel_hex(content))
+    return {InputKind::kIntelHex, "It starts with a record of Intel HEX, whose checksum is right."};
+  if (is_s_records(content))
+    return {InputKind::kSRecords, "It starts with an S-record, whose checksum is right."};
   return detect_trace(content);
 }
 

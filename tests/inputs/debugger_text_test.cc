@@ -56,6 +56,36 @@ TEST(DebuggerText, reads_what_gdb_prints) {
                kRecord);
 }
 
+TEST(DebuggerText, reads_dumps_of_hexdump) {
+  expect_block(
+      "00000010  02 01 00 00 0d 01 00 00  02 01 00 00 0d 01 00 00  |..|......|.....|\n"
+      "00000020\n",
+      0x10, twice(kRecord));
+  std::vector<std::uint8_t> all(64, 0x55);
+  all.push_back(0x02);
+  expect_block(
+      "00000000  55 55 55 55 55 55 55 55  55 55 55 55 55 55 55 55  |UUUUUUUUUUUUUUUU|\n"
+      "*\n"
+      "00000040  02                                                |.|\n"
+      "00000041\n",
+      0, all);
+  all.pop_back();
+  expect_block(
+      "00000000  55 55 55 55 55 55 55 55  55 55 55 55 55 55 55 55  |UUUUUUUUUUUUUUUU|\n"
+      "*\n00000040\n",
+      0, all);
+}
+
+TEST(DebuggerText, repeated_lines_are_bounded) {
+  EXPECT_THAT(refusal("00000000: 5555 5555\n*\nffffffff: 5555\n"), HasSubstr("256 MiB"));
+}
+
+TEST(DebuggerText, reads_plain_digits) {
+  expect_block("020100000d010000020100000d010000\n", 0, twice(kRecord));
+  expect_block("02 01 0000 0D010000\r\n02 01 00 00 0d 01 00 00\r\n", 0, twice(kRecord));
+  EXPECT_FALSE(is_debugger_text(Bytes(reinterpret_cast<const std::uint8_t*>("cafe babe"), 9)));
+}
+
 TEST(DebuggerText, reads_what_openocd_prints) {
   expect_block("> mdw 0x20000000 4\r\n0x20000000: 00000102 0000010d 00000102 0000010d \r\n\r\n> ",
                0x2000'0000, twice(kRecord));

@@ -13,6 +13,7 @@
 #include "option_values.h"
 #include "output.h"
 #include "waymark/base/mapped_file.h"
+#include "waymark/inputs/memory_records.h"
 #include "waymark/inputs/program_at.h"
 #include "waymark/inputs/snapshot_writer.h"
 
@@ -177,7 +178,19 @@ Result<void> add_image(const inputs::ImageFile& image, Files& files,
   const auto program = inputs::program_at(image.address, image.path);
   if (!program) return std::unexpected(program.error());
   if (!*program) {
-    const elf::Segment bytes{image.address, 0, 0};
+    const auto records = inputs::records_at(image.address, image.path);
+    if (!records || *records)
+      return fail(ErrorCode::kInvalidArgument,
+                  fmt::format("--image {}: a snapshot holds plain bytes, not records; convert the "
+                              "file with `objcopy -O binary` and give the bytes with their "
+                              "address.",
+                              image.path));
+    if (!image.address)
+      return fail(ErrorCode::kInvalidArgument,
+                  fmt::format("--image {0}: give plain bytes and their address, as --image "
+                              "ADDRESS={0}.",
+                              image.path));
+    const elf::Segment bytes{*image.address, 0, 0};
     return add_segments(image.path, {&bytes, 1}, files, dumps);
   }
   note((*program)->note);

@@ -18,6 +18,8 @@
 #include "waymark/elf/build_id.h"
 #include "waymark/etmv4data/layouts.h"
 #include "waymark/etmv4data/text.h"
+#include "waymark/inputs/memory_records.h"
+#include "waymark/logic/session.h"
 
 namespace waymark::cli {
 namespace {
@@ -72,8 +74,8 @@ Result<void> read_layouts(const std::string& path,
 }
 
 constexpr auto kInputHelp =
-    "A snapshot folder, its snapshot.ini, a perf.data file, raw trace, or text in which a debugger "
-    "shows it; - for standard input";
+    "A snapshot folder, its snapshot.ini, a perf.data file, raw trace, text that shows it (of a "
+    "debugger, Intel HEX, S-records), or a sigrok session; - for standard input";
 
 void add_options_of_recordings(CLI::App& command, InputOptions& options) {
   command
@@ -152,8 +154,10 @@ void add_options_of_raw_trace(CLI::App& command, InputOptions& options) {
       ->allow_extra_args(false)
       ->group(raw);
   command
-      .add_option("--image", options.images,
-                  "A file whose bytes are at this address of target memory; may be repeated")
+      .add_option(
+          "--image", options.images,
+          "A file whose bytes are at this address of target memory; Intel HEX and S-records "
+          "need no address; may be repeated")
       ->type_name("ADDRESS=FILE")
       ->allow_extra_args(false)
       ->group(raw);
@@ -175,6 +179,54 @@ void add_options_of_raw_trace(CLI::App& command, InputOptions& options) {
       ->group(raw);
 }
 
+void add_options_of_pins(CLI::App& command, InputOptions& options) {
+  const std::string pins = "For a session of sigrok; default: by the names of channels";
+  command
+      .add_option("--pin", options.pins,
+                  "The channel of a pin: swo, or clk and d0 to d3 of a trace port; may be repeated")
+      ->type_name("PIN=CHANNEL")
+      ->allow_extra_args(false)
+      ->group(pins);
+  command.add_option("--swo-coding", options.swo_coding, "The coding of SWO; default: detected")
+      ->type_name("CODING")
+      ->check(one_of({"uart", "manchester"}))
+      ->group(pins);
+  command
+      .add_option("--swo-rate", options.swo_rate,
+                  "Bits per second of SWO, such as 2M; default: detected")
+      ->type_name("HZ")
+      ->group(pins);
+  command
+      .add_option("--sample-rate", options.sample_rate,
+                  "Samples per second, such as 24MHz; default: what the session says")
+      ->type_name("HZ")
+      ->group(pins);
+}
+
+/// The options of add_options_of_pins().
+Result<logic::PinOptions> pin_options(const InputOptions& options) {
+  logic::PinOptions result;
+  for (const std::string& text : options.pins) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+      return wrong("--pin", text, "a pin and a channel, such as swo=D3");
+    result.pins.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  if (!options.swo_coding.empty())
+    result.coding =
+        options.swo_coding == "uart" ? logic::Coding::kUart : logic::Coding::kManchester;
+  const auto rate = [](std::string_view option, const std::string& text,
+                       std::optional<double>& value) -> Result<void> {
+    if (text.empty()) return {};
+    value = logic::parse_frequency(text);
+    if (!value) return wrong(option, text, "a frequency, such as 2000000, 2M or 24MHz");
+    return {};
+  };
+  WAYMARK_TRY(rate("--swo-rate", options.swo_rate, result.bit_rate));
+  WAYMARK_TRY(rate("--sample-rate", options.sample_rate, result.sample_rate));
+  return result;
+}
+
 void add_options_of_inputs(CLI::App& command, InputOptions& options) {
   command
       .add_option("--buffer", options.buffer, "The trace buffer of a snapshot; default: the first")
@@ -186,6 +238,7 @@ void add_options_of_inputs(CLI::App& command, InputOptions& options) {
       ->allow_extra_args(false);
   add_options_of_recordings(command, options);
   add_options_of_raw_trace(command, options);
+  add_options_of_pins(command, options);
 }
 
 }  // namespace
@@ -232,6 +285,9 @@ Result<inputs::CaptureOptions> capture_options(const InputOptions& options) {
       return wrong("--framing", options.framing, "mem, fsync, hsync, dstream or none");
     }
   }
+  auto pins = pin_options(options);
+  if (!pins) return std::unexpected(std::move(pins).error());
+  result.pins = *std::move(pins);
   if (!options.nibble_order.empty()) {
     if (options.nibble_order != "most" && options.nibble_order != "least") {
       return wrong("--nibble-order", options.nibble_order, "most or least");
@@ -257,7 +313,12 @@ Result<inputs::CaptureOptions> capture_options(const InputOptions& options) {
     const std::size_t equals = text.find('=');
     const auto address = parse_number(std::string_view(text).substr(0, equals));
     if (equals == std::string::npos || !address || equals + 1 == text.size()) {
-      return wrong("--image", text, "an address and a file, such as 0x80000000=kernel.bin");
+      if (!inputs::states_addresses(text))
+        return wrong("--image", text,
+                     "an address and a file, such as 0x80000000=kernel.bin, or a file of Intel "
+                     "HEX or S-records");
+      result.images.push_back({std::nullopt, text});
+      continue;
     }
     result.images.push_back({*address, text.substr(equals + 1)});
   }

@@ -49,6 +49,10 @@ struct InputOptions {
   std::string data_layouts;
   std::string nibble_order;
   LiveOptions live;
+  std::vector<std::string> pins;
+  std::string swo_coding;
+  std::string swo_rate;
+  std::string sample_rate;
 };
 
 void add_input_options(CLI::App& command, InputOptions& options);

@@ -17,6 +17,7 @@
 #include "waymark/inputs/detect.h"
 #include "waymark/inputs/snapshot.h"
 #include "waymark/live/stream.h"
+#include "waymark/logic/pins.h"
 #include "waymark/tree/decode_tree.h"
 
 namespace waymark::live {
@@ -55,9 +56,9 @@ using IdBytes = std::array<std::uint64_t, kTraceIdCount>;
 
 /// A file whose bytes are in target memory from `address` on.  An ELF file is loaded as a program
 /// instead: as it was linked if `address` is in one of its segments, otherwise with its first
-/// segment at `address`.
+/// segment at `address`.  The same holds for the blocks of Intel HEX and S-records.
 struct ImageFile {
-  std::uint64_t address = 0;
+  std::optional<std::uint64_t> address{};  ///< Nothing: as the file says, which then must.
   std::string path;
 };
 
@@ -79,6 +80,7 @@ struct CaptureOptions {
   std::string protocol;  ///< "etmv4", "ete", "itm"; see protocol_by_name().
   std::string core;      ///< "Cortex-A53", "ARMv8-A"; empty: ARMv8-A.
   std::optional<Framing> framing;
+  logic::PinOptions pins{};  ///< For what a logic analyser sampled.
   std::vector<std::pair<std::string, std::uint32_t>> registers;  ///< Each must be known.
   /// A file in which a debugger printed the registers of an MTB; debugger_text.h.
   std::string register_text{};

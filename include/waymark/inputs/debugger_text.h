@@ -1,4 +1,5 @@
-// Memory and the PC as debuggers print them: GDB's `x`, OpenOCD's `mdw`, U-Boot's `md`, and xxd.
+// Memory and the PC as debuggers print them: GDB's `x`, OpenOCD's `mdw`, U-Boot's `md`, and dumps
+// of xxd and `hexdump -C`, and plain hexadecimal digits.
 #pragma once
 
 #include <cstdint>
@@ -33,11 +34,12 @@ struct DebuggerText {
   std::optional<std::uint32_t> pc{};  ///< The last one.
 };
 
-/// Whether a file is text with a line that shows memory.
+/// Whether a file is text with a line that shows memory, or has only hexadecimal digits.
 bool is_debugger_text(Bytes content);
 
-/// Lines that show something else are passed over.  kParse: a line shows memory in a form that is
-/// not read, or its debugger could not read the memory; the detail names the line, and is a
+/// Lines that show something else are passed over.  A line "*" of a dump repeats the line before
+/// it. Plain digits are bytes in their order, at address 0.  kParse: a line shows memory in a form
+/// that is not read, or its debugger could not read the memory; the detail names the line, and is a
 /// sentence without the name of the file.
 Result<DebuggerText> read_debugger_text(std::string_view text);
 

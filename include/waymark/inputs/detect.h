@@ -21,6 +21,9 @@ enum class InputKind : std::uint8_t {
   kElf,             ///< A program, not trace.
   kTraceScript,     ///< Text that starts with the line `waymark-trace`.
   kDebuggerText,    ///< Memory as a debugger prints it; see debugger_text.h.
+  kIntelHex,        ///< Memory as records; see memory_records.h.
+  kSRecords,        ///< The same.
+  kLogicSession,    ///< What a logic analyser sampled, as a session of sigrok.
   kAlignedFrames,   ///< CoreSight frames as an ETB or ETR stores them.
   kTpiuFrames,      ///< CoreSight frames with frame syncs between them.
   kDstreamFrames,   ///< The same in the 512-byte records of a DSTREAM.
@@ -33,6 +36,9 @@ enum class InputKind : std::uint8_t {
 
 /// The name of a kind for users: "snapshot folder".
 std::string_view input_kind_name(InputKind kind);
+
+/// Whether it is text that shows memory.
+bool is_memory_text(InputKind kind);
 
 struct Detection {
   InputKind kind = InputKind::kUnknown;

@@ -17,7 +17,8 @@ struct ProgramAt {
 
 /// The ELF file at `path` for the option `--image address=path`: as it was linked if `address` is
 /// in one of its segments, else with its first segment at `address`.  Nothing: it is not an ELF
-/// file, or it cannot be opened.
-Result<std::optional<ProgramAt>> program_at(std::uint64_t address, const std::string& path);
+/// file, or it cannot be opened.  Without an address, as it was linked.
+Result<std::optional<ProgramAt>> program_at(std::optional<std::uint64_t> address,
+                                            const std::string& path);
 
 }  // namespace waymark::inputs
