@@ -22,9 +22,13 @@ namespace waymark::inputs {
 /// Whether the registers of an ETMv4 say that it has a data stream.
 bool traces_data(const RegisterReader& registers);
 
+/// The lowest bit of the trace ID in the register that holds it; nothing for other registers.
+std::optional<unsigned> trace_id_bit(std::string_view register_name);
+
 /// Used once.  What all inputs share is in capture_builder.cc; the rest is in
-/// capture_builder_raw.cc, capture_builder_snapshot.cc, capture_builder_perf.cc,
-/// capture_builder_debugger.cc, capture_builder_logic.cc, capture_builder_mtb.cc and capture_builder_notes.cc.
+/// capture_builder_raw.cc, capture_builder_sources.cc, capture_builder_snapshot.cc,
+/// capture_builder_perf.cc, capture_builder_debugger.cc, capture_builder_logic.cc,
+/// capture_builder_mtb.cc and capture_builder_notes.cc.
 class CaptureBuilder {
  public:
   CaptureBuilder(const std::string& path, CaptureOptions options)
@@ -67,7 +71,14 @@ class CaptureBuilder {
   Result<void> set_feed();
   /// IDs that appear in a live trace later get their sources then.
   void expect_late_sources(const ProtocolRow& row, isa::Core core, std::vector<TraceId> known);
-  Result<void> check_raw_registers(const ProtocolRow& row, const RegisterReader& registers) const;
+  /// Those of the command line.
+  Result<void> add_given_sources();
+  Result<void> check_given_source(const RawSource& source) const;
+  Result<void> add_given_source(const RawSource& source);
+  Result<void> check_raw_registers(const ProtocolRow& row, const RegisterReader& registers,
+                                   std::string_view option) const;
+  /// Frames that do not begin at offset 0, or between which bytes are missing, become pieces.
+  Result<void> align_frames(const Detection& detection);
   [[nodiscard]] std::unexpected<Error> no_protocol() const;
   /// An error unless a protocol of `types` has each register of the command line.
   Result<void> check_register_names(const std::vector<std::string>& types) const;

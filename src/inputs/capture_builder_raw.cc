@@ -28,21 +28,14 @@ std::optional<Framing> framing_of(InputKind kind) {
   }
 }
 
-/// The lowest bit of the trace ID in the register that holds it; nothing for other registers.
-std::optional<unsigned> id_bit(std::string_view register_name) {
-  if (register_name.ends_with("TRACEIDR")) return 0;
-  if (register_name == "ITMTCR" || register_name == "STMTCSR") return 16;
-  return std::nullopt;
-}
-
-/// " --reg NAME=VALUE" for each register that is needed and missing.
-std::string missing_registers(const ProtocolRow& row, const RegisterReader& registers,
-                              bool decode) {
+/// `prefix`, and then "NAME=VALUE", for each register that is needed and missing.
+std::string missing_registers(const ProtocolRow& row, const RegisterReader& registers, bool decode,
+                              std::string_view prefix = " --reg ") {
   std::string missing;
   for (const RegisterRule& rule : row.registers) {
     // The frames contain the ID of a source, so that its register is not needed.
-    if (id_bit(rule.name) || !rule.needed(registers, decode) || registers(rule.name)) continue;
-    missing += fmt::format(" --reg {}=VALUE", rule.name);
+    if (trace_id_bit(rule.name) || !rule.needed(registers, decode) || registers(rule.name)) continue;
+    missing += fmt::format("{}{}=VALUE", prefix, rule.name);
   }
   return missing;
 }
@@ -55,7 +48,7 @@ RegisterReader registers_of_id(const NamedValues& given, TraceId id, bool framed
     const auto found =
         std::ranges::find(given, name, &std::pair<std::string, std::uint32_t>::first);
     const bool is_given = found != given.end();
-    if (const auto bit = id_bit(name); bit && framed) {
+    if (const auto bit = trace_id_bit(name); bit && framed) {
       const std::uint32_t field = std::uint32_t{id} << *bit;
       if (!is_given) return RegisterValue::assumed(field);
       return (found->second & ~(0x7FU << *bit)) | field;
@@ -66,6 +59,12 @@ RegisterReader registers_of_id(const NamedValues& given, TraceId id, bool framed
 }
 
 }  // namespace
+
+std::optional<unsigned> trace_id_bit(std::string_view register_name) {
+  if (register_name.ends_with("TRACEIDR")) return 0;
+  if (register_name == "ITMTCR" || register_name == "STMTCSR") return 16;
+  return std::nullopt;
+}
 
 void CaptureBuilder::expect_late_sources(const ProtocolRow& row, isa::Core core,
                                          std::vector<TraceId> known) {
@@ -110,6 +109,8 @@ Result<void> CaptureBuilder::read_raw_input(const Detection& detection) {
       break;
   }
   WAYMARK_TRY(set_trace(std::move(capture_.trace_)));
+  WAYMARK_TRY(align_frames(detection));
+  if (capture_.framing_ == Framing::kPieces) return {};
   const ProtocolRow* const row = protocol_by_name(options_.protocol);
   auto framing = options_.framing ? options_.framing : framing_of(detection.kind);
   if (!options_.framing && row != nullptr && !row->framed) framing = Framing::kNone;
@@ -125,9 +126,15 @@ Result<void> CaptureBuilder::read_raw_input(const Detection& detection) {
 }
 
 Result<void> CaptureBuilder::check_raw_registers(const ProtocolRow& row,
-                                                 const RegisterReader& registers) const {
-  const std::string missing = missing_registers(row, registers, options_.source.decode);
+                                                 const RegisterReader& registers,
+                                                 std::string_view option) const {
+  const std::string missing = missing_registers(row, registers, options_.source.decode,
+                                                option.empty() ? " --reg " : ",");
   if (missing.empty()) return {};
+  if (!option.empty())
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("{}: raw trace does not say how it was made; use {}{} ({}).", name_,
+                            option, missing, row.where_registers));
   return fail(ErrorCode::kInvalidArgument,
               fmt::format("{}: raw trace does not say how it was made; add{} ({}).", name_, missing,
                           row.where_registers));
@@ -153,10 +160,13 @@ std::unexpected<Error> CaptureBuilder::no_protocol() const {
                          protocol == "ptm" ? "" : " (or ete)", registers, row.where_registers);
   }
   return fail(ErrorCode::kInvalidArgument,
-              fmt::format("{}: raw trace does not say how it was made: {}.", name_, advice));
+              fmt::format("{}: raw trace does not say how it was made: {}. `waymark info` finds out "
+                          "what it can.",
+                          name_, advice));
 }
 
 Result<void> CaptureBuilder::add_raw_sources() {
+  if (!options_.sources.empty()) return add_given_sources();
   if (options_.protocol.empty() && capture_.kind_ == InputKind::kItmStream) {
     options_.protocol = "itm";
   } else if (options_.protocol.empty() && capture_.kind_ == InputKind::kStmStream) {
@@ -183,7 +193,7 @@ Result<void> CaptureBuilder::add_raw_sources() {
     if (found == options_.registers.end()) return std::nullopt;
     return found->second;
   };
-  WAYMARK_TRY(check_raw_registers(*row, given));
+  WAYMARK_TRY(check_raw_registers(*row, given, {}));
   const std::string core_name =
       options_.core.empty() ? std::string(row->usual_core) : options_.core;
   const auto core = isa::core_by_name(core_name);

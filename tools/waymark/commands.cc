@@ -36,6 +36,7 @@ struct Command {
 /// In the order of `waymark --help`.
 constexpr Command kCommands[] = {
     {"info", add_info},
+    {"doctor", add_doctor},
     {"decode", add_decode},
     {"count", add_count},
     {"annotate", add_annotate},

@@ -17,6 +17,7 @@ int print_text(std::string_view text);
 int print_help(CLI::App& command);
 
 void add_info(CLI::App& app, int& exit_code);
+void add_doctor(CLI::App& app, int& exit_code);
 void add_interval(CLI::App& app, int& exit_code);
 void add_diff(CLI::App& app, int& exit_code);
 void add_packets(CLI::App& app, int& exit_code);

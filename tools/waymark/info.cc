@@ -9,6 +9,7 @@
 
 #include "branch_lists.h"
 #include "commands.h"
+#include "doctor.h"
 #include "doubts.h"
 #include "exit_code.h"
 #include "format.h"
@@ -28,6 +29,7 @@ namespace {
 
 struct InfoOptions {
   InputOptions input;
+  ExamineOptions examine;
   std::string index;
   Format format = Format::kText;
   std::string output;
@@ -244,6 +246,9 @@ int run(const InfoOptions& options) {
   const auto list = open_branch_list(options.input.path);
   if (!list) return complain(list.error().detail, kInput);
   if (*list) return run_branch_list(options, **list);
+  if (const auto code = examine_input(options.input, options.examine, options.format,
+                                      options.output, false))
+    return *code;
   IndexAccess access(options.input, options.index);
   auto capture =
       open_capture(options.input, {.decode = false}, false, access.known_id_bytes(), true);
@@ -291,12 +296,14 @@ void add_info(CLI::App& app, int& exit_code) {
   add_input_options(*command, options->input);
   add_index_option(*command, options->index);
   add_format_option(*command, options->format, false);
+  add_examine_options(*command, options->examine);
   command->add_flag("--all-ids", options->all_ids,
                     "List every trace ID, also those that are probably damage");
   command->add_option("-o,--output", options->output, "Write to this file")->type_name("FILE");
   command->footer(
       "Examples:\n"
       "  waymark info board/\n"
+      "  waymark info dump.bin --explain\n"
       "  waymark info board/ --format json");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

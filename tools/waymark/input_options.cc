@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -73,6 +74,41 @@ Result<void> read_layouts(const std::string& path,
   return {};
 }
 
+/// "0x10=etmv4,TRCCONFIGR=0x1,core=Cortex-A53"; without frames, "itm".
+Result<inputs::RawSource> read_source(const std::string& text) {
+  constexpr std::string_view kForm =
+      "a trace ID, a protocol and its registers, such as 0x10=etmv4,TRCCONFIGR=0x1";
+  inputs::RawSource source;
+  std::string_view rest = text;
+  bool first = true;
+  while (first || !rest.empty()) {
+    const std::string_view part = rest.substr(0, rest.find(','));
+    rest = part.size() == rest.size() ? std::string_view() : rest.substr(part.size() + 1);
+    const std::size_t equals = part.find('=');
+    const std::string_view name = part.substr(0, equals);
+    if (first) {
+      first = false;
+      source.protocol = equals == std::string_view::npos ? part : part.substr(equals + 1);
+      if (source.protocol.empty()) return wrong("--source", text, kForm);
+      if (equals == std::string_view::npos) continue;
+      const auto id = parse_number(name);
+      if (!id || !is_source_id(static_cast<TraceId>(std::min<std::uint64_t>(*id, 0xFF))))
+        return wrong("--source", text, "a trace ID from 1 to 111, or 0x01 to 0x6f, before the =");
+      source.id = static_cast<TraceId>(*id);
+      continue;
+    }
+    if (equals == std::string_view::npos || equals == 0) return wrong("--source", text, kForm);
+    if (name == "core") {
+      source.core = part.substr(equals + 1);
+      continue;
+    }
+    const auto value = parse_number(part.substr(equals + 1));
+    if (!value || *value > 0xFFFFFFFF) return wrong("--source", text, kForm);
+    source.registers.emplace_back(upper(name), static_cast<std::uint32_t>(*value));
+  }
+  return source;
+}
+
 constexpr auto kInputHelp =
     "A snapshot folder, its snapshot.ini, a perf.data file, raw trace, text that shows it (of a "
     "debugger, Intel HEX, S-records), or a sigrok session; - for standard input";
@@ -122,6 +158,14 @@ void add_options_of_raw_trace(CLI::App& command, InputOptions& options) {
   command.add_option("--protocol", options.protocol, "The protocol of the trace")
       ->type_name("NAME")
       ->check(one_of({"etmv4", "ete", "ptm", "etmv3", "stm", "itm", "mtb", "etmv4d"}))
+      ->group(raw);
+  command
+      .add_option("--source", options.sources,
+                  "The protocol and the registers of a trace ID, such as "
+                  "0x10=etmv4,TRCCONFIGR=0x1 (without frames: no ID); core=NAME among them states "
+                  "the core; may be repeated")
+      ->type_name("ID=NAME[,REG=VALUE]...")
+      ->allow_extra_args(false)
       ->group(raw);
   command
       .add_option("--core", options.core,
@@ -304,6 +348,11 @@ Result<inputs::CaptureOptions> capture_options(const InputOptions& options) {
     }
     result.registers.emplace_back(upper(std::string_view(text).substr(0, equals)),
                                   static_cast<std::uint32_t>(*value));
+  }
+  for (const std::string& text : options.sources) {
+    auto source = read_source(text);
+    if (!source) return std::unexpected(std::move(source).error());
+    result.sources.push_back(*std::move(source));
   }
   result.register_text = options.register_text;
   if (!options.data_layouts.empty()) {

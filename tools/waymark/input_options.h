@@ -32,6 +32,7 @@ struct InputOptions {
   std::vector<std::string> ids;
   std::vector<std::string> cpus;
   std::string protocol;
+  std::vector<std::string> sources;
   std::string core;
   std::string framing;
   std::vector<std::string> registers;

@@ -69,6 +69,15 @@ struct ProgramFile {
   std::uint64_t bias = 0;
 };
 
+/// A source of raw trace as the user describes it.
+struct RawSource {
+  std::optional<TraceId> id{};  ///< Nothing: the trace has no frames.
+  std::string protocol{};       ///< See protocol_by_name().
+  std::string core{};           ///< Empty: that of CaptureOptions.
+  /// Before those of CaptureOptions.
+  std::vector<std::pair<std::string, std::uint32_t>> registers{};
+};
+
 /// The user's options.  The second group is for inputs that do not state these facts.  For other
 /// inputs, it overrides them where that makes sense.
 struct CaptureOptions {
@@ -79,6 +88,7 @@ struct CaptureOptions {
 
   std::string protocol;  ///< "etmv4", "ete", "itm"; see protocol_by_name().
   std::string core;      ///< "Cortex-A53", "ARMv8-A"; empty: ARMv8-A.
+  std::vector<RawSource> sources{};  ///< Instead of `protocol`.
   std::optional<Framing> framing;
   logic::PinOptions pins{};  ///< For what a logic analyser sampled.
   std::vector<std::pair<std::string, std::uint32_t>> registers;  ///< Each must be known.

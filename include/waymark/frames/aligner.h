@@ -1,0 +1,46 @@
+// Where frames begin in a capture without frame syncs: found from the content.  See frames.md 1.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "waymark/base/types.h"
+
+namespace waymark::frames {
+
+/// Whole frames, one after the other.
+struct FramePiece {
+  std::size_t offset = 0;  ///< Of the first frame.
+  std::size_t size = 0;    ///< A multiple of kFrameSize.
+  friend bool operator==(const FramePiece&, const FramePiece&) = default;
+};
+
+/// Where the frames of a capture are.
+struct FrameAlignment {
+  std::vector<FramePiece> pieces{};  ///< In order; they do not overlap.
+  std::size_t id_bytes = 0;          ///< ID bytes in the pieces.
+  std::size_t odd_ids = 0;           ///< Those that name none of the sources of the capture.
+  std::size_t syncs = 0;             ///< Alignment synchronisations that are whole in the pieces.
+
+  /// Bytes before the first piece, between pieces, and (less than a frame is usual) after the last.
+  [[nodiscard]] std::size_t left_out(std::size_t size) const;
+  /// The bytes really look like frames: nearly all ID bytes name few sources.
+  [[nodiscard]] bool plausible() const;
+};
+
+/// Bytes at the beginning and at the end that is_aligned() compares by their content.
+inline constexpr std::size_t kAlignmentWindow = std::size_t{128} << 10;
+
+/// Whether frames begin at offset 0 and nothing was lost or inserted, as far as a quick look shows:
+/// the ID bytes of all windows name the same few sources, and no other alignment has more
+/// alignment synchronisations at the beginning or at the end.
+bool is_aligned(Bytes content);
+
+/// Searches for the frames with every alignment, window by window.  An alignment is kept as long as
+/// the content agrees with it; so it is found again after lost or inserted bytes.  Time is linear,
+/// and memory is a small part of the content.
+FrameAlignment align(Bytes content);
+
+}  // namespace waymark::frames

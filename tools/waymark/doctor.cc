@@ -1,0 +1,132 @@
+#include "doctor.h"
+
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+#include "commands.h"
+#include "complain.h"
+#include "exit_code.h"
+#include "output.h"
+#include "run.h"
+#include "waymark/doctor/examination.h"
+#include "waymark/doctor/found_snapshot.h"
+#include "waymark/inputs/detect.h"
+#include "waymark/inputs/snapshot_writer.h"
+#include "waymark/outputs/examination.h"
+
+namespace waymark::cli {
+namespace {
+
+using inputs::InputKind;
+
+bool is_raw_trace(InputKind kind) {
+  switch (kind) {
+    case InputKind::kEmpty:
+    case InputKind::kSnapshotFolder:
+    case InputKind::kSnapshotIni:
+    case InputKind::kPerfData:
+    case InputKind::kElf:
+    case InputKind::kTraceScript:
+      return false;
+    default:
+      return true;
+  }
+}
+
+/// These decode without any option.
+bool tells_everything(InputKind kind) {
+  return kind == InputKind::kItmStream || kind == InputKind::kStmStream ||
+         kind == InputKind::kMtbRecords || kind == InputKind::kDebuggerText;
+}
+
+/// Prints the reason on failure.
+int write_found_snapshot(Bytes content, const doctor::Examination& found,
+                         const std::string& folder) {
+  const auto snapshot = doctor::snapshot_of(found);
+  if (!snapshot) return complain("--write-snapshot: " + snapshot.error().detail, kInput);
+  const auto trace = doctor::trace_of(content, found);
+  if (!trace) return complain("--write-snapshot: " + trace.error().detail, kInput);
+  const inputs::SnapshotFile file{.name = std::string(doctor::kTraceFile), .bytes = *trace};
+  const auto written = inputs::write_snapshot(*snapshot, {&file, 1}, folder);
+  if (!written) return complain("--write-snapshot: " + written.error().detail, kOutput);
+  note("The snapshot is in " + folder + "; decode it with `waymark decode " + folder + "`.");
+  return kOk;
+}
+
+struct DoctorOptions {
+  InputOptions input;
+  ExamineOptions examine;
+  Format format = Format::kText;
+  std::string output;
+};
+
+int run(const DoctorOptions& options) {
+  const auto code =
+      examine_input(options.input, options.examine, options.format, options.output, true);
+  if (code) return *code;
+  return complain(inputs::input_name(options.input.path) +
+                      ": it says what it contains; use `waymark info`.",
+                  kInput);
+}
+
+}  // namespace
+
+void add_examine_options(CLI::App& command, ExamineOptions& options) {
+  command.add_flag("--explain", options.explain,
+                   "For raw trace that no option describes: say why each step was concluded");
+  command
+      .add_option("--write-snapshot", options.snapshot,
+                  "For raw trace that no option describes: write a snapshot of what was found")
+      ->type_name("DIR");
+}
+
+std::optional<int> examine_input(const InputOptions& input, const ExamineOptions& options,
+                                 Format format, const std::string& output, bool always) {
+  if (!input.protocol.empty() || !input.sources.empty() || !input.framing.empty() ||
+      !input.registers.empty() || !input.register_text.empty())
+    return std::nullopt;
+  std::error_code error;
+  if (std::filesystem::is_directory(input.path, error)) return std::nullopt;
+  const auto file = open_input(input.path);
+  if (!file) return always ? std::optional(complain(file.error().detail, kInput)) : std::nullopt;
+  const InputKind kind = inputs::detect(*file).kind;
+  if (!is_raw_trace(kind)) return std::nullopt;
+  if (tells_everything(kind) && !always && !options.explain && options.snapshot.empty())
+    return std::nullopt;
+  const auto found = doctor::examine(file->bytes());
+  if (!found)
+    return complain(inputs::input_name(input.path) + ": " + found.error().detail, kInput);
+  const std::string inputs[] = {path_of_input(input.path)};
+  auto out = Output::open(output, inputs);
+  if (!out)
+    return complain(out.error().detail,
+                    out.error().code == ErrorCode::kInvalidArgument ? kUsage : kOutput);
+  if (format == Format::kJson) {
+    outputs::write_json(out->text(), input.path, *found);
+  } else {
+    outputs::write_examination(out->text(), input.path, *found, options.explain);
+  }
+  const bool nothing = outputs::next_command(input.path, *found).empty();
+  int code = nothing ? int{kInput} : int{kOk};
+  if (!options.snapshot.empty() && !nothing)
+    code = write_found_snapshot(file->bytes(), *found, options.snapshot);
+  return finish_output(*out, code);
+}
+
+void add_doctor(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<DoctorOptions>();
+  CLI::App* command =
+      app.add_subcommand("doctor", "Find out what trace without a description is");
+  command->add_option("INPUT", options->input.path, "Raw trace; - for standard input")->required();
+  add_examine_options(*command, options->examine);
+  add_format_option(*command, options->format, false);
+  command->add_option("-o,--output", options->output, "Write to this file")->type_name("FILE");
+  command->footer(
+      "Examples:\n"
+      "  waymark doctor dump.bin --explain\n"
+      "  waymark doctor dump.bin --write-snapshot board/");
+  command->callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace waymark::cli

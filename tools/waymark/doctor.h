@@ -1,0 +1,26 @@
+// Files without a description: `waymark doctor`, and `waymark info` of such a file.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+#include "format.h"
+#include "input_options.h"
+
+namespace waymark::cli {
+
+struct ExamineOptions {
+  bool explain = false;
+  std::string snapshot;  ///< Folder; empty: none is written.
+};
+
+void add_examine_options(CLI::App& command, ExamineOptions& options);
+
+/// Examines the input if nothing says what it is: it is raw trace, and no option describes it.
+/// `always`: also if its content alone tells how to decode it.  The exit code; nothing: the input is
+/// described.
+std::optional<int> examine_input(const InputOptions& input, const ExamineOptions& options,
+                                 Format format, const std::string& output, bool always);
+
+}  // namespace waymark::cli
