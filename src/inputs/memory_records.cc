@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "waymark/base/mapped_file.h"
 
@@ -101,7 +102,8 @@ class Memory {
   };
 
   Result<void> merge() {
-    std::ranges::stable_sort(parts_, {}, [](const Part& part) { return part.block.address; });
+    std::ranges::sort(parts_, {},
+                      [](const Part& part) { return std::pair(part.block.address, part.line); });
     std::vector<Part> merged;
     for (Part& part : parts_) {
       if (merged.empty() || merged.back().block.end() < part.block.address) {

@@ -24,7 +24,11 @@ double unit_of(std::span<const Run> runs, bool high, double most, double shortes
   double unit = 0;
   for (const auto& [length, count] : lengths) {
     if (count * kRare < all) continue;
-    unit = static_cast<double>(length) / shortest;
+    // Sampling makes one length into two.
+    const auto next = lengths.find(length + 1);
+    const auto longer = static_cast<double>(next == lengths.end() ? 0 : next->second);
+    const double share = longer / (longer + static_cast<double>(count));
+    unit = (static_cast<double>(length) + share) / shortest;
     break;
   }
   if (unit == 0) return 0;

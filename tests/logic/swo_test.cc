@@ -120,6 +120,14 @@ TEST(Swo, coding_and_rate_are_found) {
   EXPECT_EQ(m->errors, 0U);
 }
 
+TEST(Swo, a_half_bit_may_be_two_or_three_samples) {
+  const auto found = find_coding(manchester({{0, 0xFF, 0x55}, {0xAA, 0x31}}, 5.37).runs(), {}, {});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->coding, Coding::kManchester);
+  EXPECT_EQ(found->bytes, 5U);
+  EXPECT_NEAR(found->bit, 5.37, 0.15);  // From few levels.
+}
+
 TEST(Swo, a_rate_is_found_without_a_single_low_bit) {
   // In 0xFE and 0xFC, all low runs have two or three bits.
   const Octets bytes = {0xFE, 0xFC, 0xFE, 0xFE, 0xFC, 0xFE};
