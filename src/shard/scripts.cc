@@ -56,8 +56,8 @@ std::string merge_script(const Folder& folder, const ScriptOptions& options) {
                      shell_word(folder.path()), shell_word(options.result));
 }
 
-/// Slurm does not requeue a task whose worker was killed: the task asks for another run, and the merge
-/// waits for the end of all tasks, however they end.
+/// Slurm does not requeue a task whose worker was killed: the task asks for another run, and the
+/// merge waits for the end of all tasks, however they end.
 std::string slurm_task(const Folder& folder, std::size_t tasks) {
   return fmt::format(
       R"(#!/bin/sh

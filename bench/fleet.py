@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""What plan, shard and merge cost for many small captures, beside one export of all of them.
+
+    bench/fleet.py [--waymark PATH] [--captures N] [--shards N] [--no-serial]
+
+Captures are hard links to samples/quicksort.  Prints seconds of wall time, and peaks of memory.
+"""
+import argparse
+import os
+import resource
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def timed(name, *command, cwd):
+    """Runs it, and prints the time and the peak of its memory."""
+    begin = time.monotonic()
+    child = subprocess.Popen(command, cwd=cwd, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    seconds = time.monotonic() - begin
+    if status != 0:
+        raise SystemExit(f'{name} failed')
+    core = usage.ru_utime + usage.ru_stime
+    print(f'{name:8} {seconds:8.2f} s {usage.ru_maxrss / 1024:8.0f} MiB, {core:.2f} s of a core', flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('--waymark', default=ROOT / 'build/release/bin/waymark', type=Path)
+    parser.add_argument('--captures', default=10000, type=int)
+    parser.add_argument('--shards', default=0, type=int, help='default: one for each capture')
+    parser.add_argument('--no-serial', action='store_true', help='leave out the export, which keeps all captures open')
+    options = parser.parse_args()
+    waymark = options.waymark.resolve()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        sample = folder / 'sample'
+        sample.mkdir()
+        for path in (ROOT / 'samples/quicksort').iterdir():
+            (sample / path.name).write_bytes(path.read_bytes())
+        for i in range(options.captures):
+            capture = folder / f'runs/{i:05}'
+            capture.mkdir(parents=True)
+            for path in sample.iterdir():
+                os.link(path, capture / path.name)
+        text = "what = 'counts'\ninputs = ['runs/*']\n"
+        if options.shards:
+            text += f'shards = {options.shards}\n'
+        (folder / 'job.toml').write_text(text)
+        timed('plan', waymark, 'plan', 'job.toml', '-o', 'job', cwd=folder)
+        timed('shard', waymark, 'shard', 'job', 'missing', cwd=folder)
+        timed('status', waymark, 'status', 'job', cwd=folder)
+        timed('merge', waymark, 'merge', 'job', '-o', 'merged', cwd=folder)
+        if options.no_serial:
+            return
+        resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+        inputs = [f'runs/{i:05}' for i in range(options.captures)]
+        timed('serial', waymark, 'export', 'counts', *inputs, '-o', 'serial', cwd=folder)
+        if (folder / 'merged').read_bytes() != (folder / 'serial').read_bytes():
+            raise SystemExit('the merge differs from the serial run')
+
+
+if __name__ == '__main__':
+    main()
