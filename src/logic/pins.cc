@@ -235,7 +235,7 @@ class PinReader {
       if (trace_.sample_rate == 0)
         return fail(ErrorCode::kInvalidArgument,
                     "--swo-rate: the session does not say how often it was sampled; add "
-                    "--sample-rate HZ.");
+                    "--sample-rate RATE.");
       known = trace_.sample_rate / *options_.bit_rate;
     }
     std::vector<Run> seen;

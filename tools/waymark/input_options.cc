@@ -238,12 +238,12 @@ void add_options_of_pins(CLI::App& command, InputOptions& options) {
   command
       .add_option("--swo-rate", options.swo_rate,
                   "Bits per second of SWO, such as 2M; default: detected")
-      ->type_name("HZ")
+      ->type_name("RATE")
       ->group(pins);
   command
       .add_option("--sample-rate", options.sample_rate,
                   "Samples per second, such as 24MHz; default: what the session says")
-      ->type_name("HZ")
+      ->type_name("RATE")
       ->group(pins);
 }
 
