@@ -4,8 +4,6 @@ import json
 import pytest
 from support.trace_bytes import ATOM_E, ETMV4_START, ITM_ROUND, ITM_SYNC, framed
 
-REGISTERS = 'TRCCONFIGR=0xC1,TRCIDR0=0x28000EA1,TRCIDR2=0x488'
-
 
 @pytest.fixture
 def dump(tmp_path):
@@ -15,9 +13,7 @@ def dump(tmp_path):
 
 
 def examination(run, *arguments):
-    done = run(*arguments, '--format', 'json')
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(run(*arguments, '--format', 'json').out)
 
 
 def test_frames_are_examined(run, dump):
@@ -33,20 +29,18 @@ def test_frames_are_examined(run, dump):
 def test_the_next_command_lists_packets(run, dump):
     stream, = examination(run, 'doctor', dump)['streams']
     done = run('packets', dump, '--framing', 'mem', '--source', stream['source'])
-    assert done.returncode == 0
-    assert done.stdout.count('I_ASYNC') == 12
+    assert done.out.count('I_ASYNC') == 12
 
 
 def test_reasons_are_given(run, dump):
-    text = run('info', dump, '--explain').stdout
+    text = run('info', dump, '--explain').out
     assert '\nwhy\n' in text and '\nnext\n' in text
 
 
 def test_a_snapshot_is_written_and_decodes(run, dump, tmp_path):
-    done = run('doctor', dump, '--write-snapshot', 'board')
-    assert done.returncode == 0, done.stderr
+    run('doctor', dump, '--write-snapshot', 'board')
     assert (tmp_path / 'board' / 'trace.bin').read_bytes() == (tmp_path / dump).read_bytes()
-    assert run('packets', 'board').stdout.count('I_ASYNC') == 12
+    assert run('packets', 'board').out.count('I_ASYNC') == 12
 
 
 def test_swo_is_itm(run, tmp_path):
@@ -55,20 +49,11 @@ def test_swo_is_itm(run, tmp_path):
     assert stream['protocol'] == 'itm'
 
 
-def test_frames_after_lost_bytes(run, dump, tmp_path):
-    (tmp_path / 'cut.bin').write_bytes((tmp_path / dump).read_bytes()[5:])
-    done = run('packets', 'cut.bin', '--source', f'0x10=etmv4,{REGISTERS}')
-    assert done.returncode == 0, done.stderr
-    assert 'the frames begin at offset 11' in done.stderr
-    assert done.stdout.count('I_ASYNC') >= 11
-
-
-@pytest.mark.parametrize('data, said', [(b'', 'empty'), (b'\xff' * 64, '0xff')])
+@pytest.mark.parametrize('data, said', [(b'\x00' * 64, '0x00'), (b'\xff' * 64, '0xff')])
 def test_no_trace(run, tmp_path, data, said):
     (tmp_path / 'none.bin').write_bytes(data)
-    done = run('doctor', 'none.bin')
-    assert done.returncode == 3
-    assert said in done.stderr
+    done = run('doctor', 'none.bin', expect=3)
+    assert said in done.err
 
 
 @pytest.mark.parametrize('options, status, said', [
@@ -82,6 +67,5 @@ def test_no_trace(run, tmp_path, data, said):
     (['--source', '0x10=stm,TRCIDR0=1'], 3, 'no register TRCIDR0'),
 ])
 def test_a_wrong_source(run, dump, options, status, said):
-    done = run('decode', dump, '--framing', 'mem', *options)
-    assert done.returncode == status
-    assert said in done.stderr
+    done = run('decode', dump, '--framing', 'mem', *options, expect=status)
+    assert said in done.err

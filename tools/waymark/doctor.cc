@@ -91,7 +91,7 @@ std::optional<int> examine_input(const InputOptions& input, const ExamineOptions
   const auto file = open_input(input.path);
   if (!file) return always ? std::optional(complain(file.error().detail, kInput)) : std::nullopt;
   const InputKind kind = inputs::detect(*file).kind;
-  if (!is_raw_trace(kind)) return std::nullopt;
+  if (!is_raw_trace(kind) && !(always && kind == InputKind::kEmpty)) return std::nullopt;
   if (tells_everything(kind) && !always && !options.explain && options.snapshot.empty())
     return std::nullopt;
   const auto found = doctor::examine(file->bytes());

@@ -40,7 +40,7 @@ struct StreamFound {
 };
 
 struct Examination {
-  std::uint64_t size = 0;      ///< Of the file, or of the memory that its text shows.
+  std::uint64_t size = 0;      ///< The size of the file, or of the memory that its text shows.
   std::uint64_t examined = 0;  ///< Bytes from the beginning on that were read for this result.
   Wrapping wrapping = Wrapping::kNone;
   FramingFound framing{};
