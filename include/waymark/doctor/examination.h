@@ -54,8 +54,8 @@ struct Examination {
 /// More than this is not read: the result is that of the beginning of the file.
 inline constexpr std::size_t kExaminedBytes = std::size_t{8} << 20;
 
-/// kBadData: there are no bytes, or all have one value.  kParse: text that shows memory in a form that is
-/// not read.
+/// kBadData: there are no bytes, or all have one value.  kParse: text that shows memory in a form
+/// that is not read.
 Result<Examination> examine(Bytes content);
 
 /// The bytes of the file as a snapshot takes them: without text, records and what is between
