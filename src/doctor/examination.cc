@@ -118,9 +118,8 @@ Reading reading_of(Split& split, FramingFound found, std::uint64_t size) {
   }
   reading.found.header += split.header;
   reading.found.skipped += split.skipped;
-  const double lost = size == 0 ? 0
-                                : static_cast<double>(reading.found.skipped) /
-                                      static_cast<double>(size);
+  const double lost =
+      size == 0 ? 0 : static_cast<double>(reading.found.skipped) / static_cast<double>(size);
   reading.found.score =
       sources == 0 ? 0 : explained / static_cast<double>(sources) * std::max(0.0, 1 - lost);
   return reading;
@@ -206,7 +205,7 @@ class Examiner {
   std::vector<Reading> readings_;
 };
 
-/// By the best protocol in it, and how far the next way of reading is behind.
+/// By the best protocol in it, and how close the next way of reading comes.
 void set_confidence(std::vector<Reading>& readings) {
   for (Reading& reading : readings) {
     Confidence best = Confidence::kNone;
@@ -219,8 +218,8 @@ void set_confidence(std::vector<Reading>& readings) {
   Reading& first = readings.front();
   const double second = readings[1].found.score;
   // Without half syncs, both ways of reading syncs are the same.
-  const bool same = first.found.syncs != 0 && readings[1].found.syncs != 0 &&
-                    first.found.score == second;
+  const bool same =
+      first.found.syncs != 0 && readings[1].found.syncs != 0 && first.found.score == second;
   if (!same && second > kClear * first.found.score)
     first.found.confidence = std::min(first.found.confidence, Confidence::kLikely);
   for (std::size_t i = 1; i < readings.size(); ++i)
@@ -229,8 +228,8 @@ void set_confidence(std::vector<Reading>& readings) {
 
 /// The memory that the text shows: its largest block.
 Result<Stream> memory_of_text(Bytes content) {
-  auto text = inputs::read_debugger_text(
-      {reinterpret_cast<const char*>(content.data()), content.size()});
+  auto text =
+      inputs::read_debugger_text({reinterpret_cast<const char*>(content.data()), content.size()});
   if (!text) return std::unexpected(text.error());
   if (text->blocks.empty())
     return fail(ErrorCode::kBadData, "The text shows no memory; give the trace buffer.");
@@ -265,10 +264,9 @@ Result<Examination> examine_bytes(Bytes content) {
       result.others.push_back(std::move(readings[i].found));
   }
   if (const auto options = inputs::frame_options(result.framing.framing)) {
-    const std::uint64_t end = result.framing.pieces.empty()
-                                  ? 0
-                                  : result.framing.pieces.back().offset +
-                                        result.framing.pieces.back().size;
+    const std::uint64_t end = result.framing.pieces.empty() ? 0
+                                                            : result.framing.pieces.back().offset +
+                                                                  result.framing.pieces.back().size;
     result.tail = (result.size - end) % options->alignment();
     if (result.framing.framing == Framing::kDstream) result.tail = 0;
   }

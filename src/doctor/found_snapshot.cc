@@ -65,8 +65,9 @@ Result<inputs::Snapshot> snapshot_of(const Examination& found) {
   const auto format = format_of(found.framing.framing);
   if (!format) return std::unexpected(format.error());
   inputs::Snapshot snapshot;
-  snapshot.description = "Made from trace without a description; registers that the trace does not "
-                         "show have usual values.";
+  snapshot.description =
+      "Made from trace without a description. Registers that the trace does not "
+      "show have usual values.";
   inputs::TraceBuffer buffer{.name = "TRACE_0",
                              .file = std::string(kTraceFile),
                              .format = std::string(inputs::buffer_format_name(*format))};

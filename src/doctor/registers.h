@@ -35,7 +35,7 @@ struct Axis {
 
 struct ProtocolTrial {
   std::string_view protocol;  ///< As --source takes it.
-  std::string_view type;      ///< Of the device.
+  std::string_view type;      ///< The device type.
   std::span<const std::pair<std::string_view, std::uint32_t>> registers{};  ///< To begin with.
   std::span<const Axis> axes{};
   std::span<const OpenField> open{};

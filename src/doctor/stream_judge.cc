@@ -159,8 +159,7 @@ bool is_etmv4(std::string_view protocol) { return protocol == "etmv4" || protoco
 /// Both read the stream equally well unless packets occur that only one of them has.
 void tell_ete(const std::vector<Fit>& fits, Verdict& verdict) {
   if (!is_etmv4(verdict.protocol)) return;
-  const bool shown =
-      verdict.trial.has(Witness::kEteOnly) || verdict.trial.has(Witness::kEtmOnly);
+  const bool shown = verdict.trial.has(Witness::kEteOnly) || verdict.trial.has(Witness::kEtmOnly);
   if (shown && verdict.trial.bad == 0) return;
   const auto own = std::ranges::find(fits, verdict.protocol,
                                      [](const Fit& fit) { return fit.protocol->protocol; });
@@ -237,9 +236,8 @@ Verdict judge(Bytes stream, bool framed) {
   for (const ProtocolTrial& protocol : protocol_trials())
     fits.push_back(Search(part, protocol).run());
   rank(fits, verdict);
-  const auto best = std::ranges::max_element(fits, std::less{}, [](const Fit& fit) {
-    return fit.trial.score();
-  });
+  const auto best =
+      std::ranges::max_element(fits, std::less{}, [](const Fit& fit) { return fit.trial.score(); });
   if (best->trial.score() < kLeastScore) {
     Trial trial = try_itm_without_sync(part);
     if (trial.score() < kLikelyScore) return verdict;

@@ -215,8 +215,8 @@ class WindowSearch {
   int read_window(std::size_t window, std::size_t phase) {
     Evidence all;
     const std::size_t begin = window * kWindowBytes + phase;
-    for (std::size_t at = begin;
-         at < begin + kWindowBytes && at + kFrameSize <= content_.size(); at += kFrameSize)
+    for (std::size_t at = begin; at < begin + kWindowBytes && at + kFrameSize <= content_.size();
+         at += kFrameSize)
       all += readers_[phase].read(content_.data() + at);
     return all.score();
   }
@@ -319,8 +319,7 @@ FrameAlignment align(Bytes content) {
     window = end;
   }
   for (const FramePiece& piece : result.pieces) {
-    const Evidence found =
-        read_all(content.subspan(piece.offset, piece.size), 0, search.sources());
+    const Evidence found = read_all(content.subspan(piece.offset, piece.size), 0, search.sources());
     result.id_bytes += found.id_bytes;
     result.odd_ids += found.odd_ids;
     result.syncs += found.syncs;

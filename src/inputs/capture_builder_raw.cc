@@ -34,7 +34,8 @@ std::string missing_registers(const ProtocolRow& row, const RegisterReader& regi
   std::string missing;
   for (const RegisterRule& rule : row.registers) {
     // The frames contain the ID of a source, so that its register is not needed.
-    if (trace_id_bit(rule.name) || !rule.needed(registers, decode) || registers(rule.name)) continue;
+    if (trace_id_bit(rule.name) || !rule.needed(registers, decode) || registers(rule.name))
+      continue;
     missing += fmt::format("{}{}=VALUE", prefix, rule.name);
   }
   return missing;
@@ -128,8 +129,8 @@ Result<void> CaptureBuilder::read_raw_input(const Detection& detection) {
 Result<void> CaptureBuilder::check_raw_registers(const ProtocolRow& row,
                                                  const RegisterReader& registers,
                                                  std::string_view option) const {
-  const std::string missing = missing_registers(row, registers, options_.source.decode,
-                                                option.empty() ? " --reg " : ",");
+  const std::string missing =
+      missing_registers(row, registers, options_.source.decode, option.empty() ? " --reg " : ",");
   if (missing.empty()) return {};
   if (!option.empty())
     return fail(ErrorCode::kInvalidArgument,
@@ -159,10 +160,11 @@ std::unexpected<Error> CaptureBuilder::no_protocol() const {
                          protocol == "ptm" ? "a PTM stream" : "an ETMv4 or ETE stream", protocol,
                          protocol == "ptm" ? "" : " (or ete)", registers, row.where_registers);
   }
-  return fail(ErrorCode::kInvalidArgument,
-              fmt::format("{}: raw trace does not say how it was made: {}. `waymark info` finds out "
-                          "what it can.",
-                          name_, advice));
+  return fail(
+      ErrorCode::kInvalidArgument,
+      fmt::format("{}: raw trace does not say how it was made: {}. `waymark info` finds out "
+                  "what it can.",
+                  name_, advice));
 }
 
 Result<void> CaptureBuilder::add_raw_sources() {

@@ -40,9 +40,9 @@ struct ProtocolWords {
   std::string_view protocol;
   std::string_view words;
 };
-constexpr ProtocolWords kProtocols[] = {
-    {"etmv4", "ETMv4"}, {"ete", "ETE"}, {"ptm", "PTM"},         {"etmv3", "ETMv3"},
-    {"stm", "STM"},     {"itm", "ITM"}, {"etmv4d", "ETMv4 data"}, {"mtb", "MTB"}};
+constexpr ProtocolWords kProtocols[] = {{"etmv4", "ETMv4"},       {"ete", "ETE"}, {"ptm", "PTM"},
+                                        {"etmv3", "ETMv3"},       {"stm", "STM"}, {"itm", "ITM"},
+                                        {"etmv4d", "ETMv4 data"}, {"mtb", "MTB"}};
 
 std::string_view protocol_words(const Verdict& verdict) {
   if (verdict.protocol.empty()) return "unknown";
@@ -65,16 +65,17 @@ double percent(std::uint64_t part, std::uint64_t all) {
 
 /// Quoted for a shell where it must be.
 std::string shell_word(std::string_view text) {
-  const bool plain =
-      !text.empty() && text.front() != '-' && std::ranges::all_of(text, [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               std::string_view("_-./,=+@:").find(c) != std::string_view::npos;
-      });
+  const bool plain = !text.empty() && text.front() != '-' && std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_-./,=+@:").find(c) != std::string_view::npos;
+  });
   if (plain) return std::string(text);
   std::string quoted = "'";
   for (const char c : text) {
-    if (c == '\'') quoted += "'\\''";
-    else quoted += c;
+    if (c == '\'')
+      quoted += "'\\''";
+    else
+      quoted += c;
   }
   return quoted + "'";
 }
@@ -104,16 +105,17 @@ void write_losses(TextBuffer& out, const Examination& found, bool framed) {
     line(fmt::format("{} at the beginning belong to no frame.",
                      counted(found.framing.header, "byte")));
   if (found.framing.skipped != 0)
-    line(fmt::format("{} ({:.2f} %) were skipped to find the next frame: bytes were lost, inserted "
-                     "or changed there.",
-                     counted(found.framing.skipped, "byte"),
-                     percent(found.framing.skipped, found.examined)));
+    line(fmt::format(
+        "{} ({:.2f} %) were skipped to find the next frame: bytes were lost, inserted "
+        "or changed there.",
+        counted(found.framing.skipped, "byte"), percent(found.framing.skipped, found.examined)));
   if (found.tail != 0)
     line(fmt::format("{} at the end complete no frame.", counted(found.tail, "byte")));
   if (found.stray != 0)
-    line(fmt::format("{} ({:.2f} %) belong to trace IDs with so few bytes that they are probably "
-                     "damage.",
-                     counted(found.stray, "byte"), percent(found.stray, found.examined)));
+    line(
+        fmt::format("{} ({:.2f} %) belong to trace IDs with so few bytes that they are probably "
+                    "damage.",
+                    counted(found.stray, "byte"), percent(found.stray, found.examined)));
   for (const StreamFound& stream : found.streams) {
     const Trial& trial = stream.verdict.trial;
     if (stream.verdict.protocol.empty()) continue;
@@ -197,8 +199,8 @@ void write_reasons(TextBuffer& out, const Examination& found, bool framed) {
 std::string source_option(const StreamFound& stream, bool framed) {
   const Verdict& verdict = stream.verdict;
   if (verdict.protocol.empty()) return {};
-  std::string text =
-      framed ? fmt::format("0x{:02x}={}", stream.id, verdict.protocol) : std::string(verdict.protocol);
+  std::string text = framed ? fmt::format("0x{:02x}={}", stream.id, verdict.protocol)
+                            : std::string(verdict.protocol);
   for (const auto& [name, value] : verdict.registers)
     if (is_needed(verdict, name)) text += fmt::format(",{}=0x{:x}", name, value);
   return text;
@@ -233,8 +235,12 @@ void write_examination(TextBuffer& out, std::string_view path, const Examination
                           : counted(found.size, "byte")));
   if (found.examined < found.size)
     out.put(fmt::format("          the first {} were examined\n", counted(found.examined, "byte")));
-  out.put(fmt::format("framing   {} ({})\n", framing_words(found.framing.framing),
-                      confidence_name(found.framing.confidence)));
+  if (found.framing.confidence == doctor::Confidence::kNone) {
+    out.put("framing   unknown\n");
+  } else {
+    out.put(fmt::format("framing   {} ({})\n", framing_words(found.framing.framing),
+                        confidence_name(found.framing.confidence)));
+  }
   for (const doctor::FramingFound& other : found.others)
     if (found.framing.confidence != doctor::Confidence::kSure)
       out.put(fmt::format("          or {} ({})\n", framing_words(other.framing),
@@ -262,8 +268,9 @@ void write_examination(TextBuffer& out, std::string_view path, const Examination
   out.put("\nnext\n");
   const std::string command = next_command(path, found);
   if (command.empty()) {
-    out.put("  No protocol fits. If you know how the trace was made, state it with --framing and\n"
-            "  --source; otherwise capture more, with frequent synchronisation.\n");
+    out.put(
+        "  No protocol fits. If you know how the trace was made, state it with --framing and\n"
+        "  --source; otherwise capture more, with frequent synchronisation.\n");
   } else {
     out.put(fmt::format("  {}\n", escaped(command)));
   }

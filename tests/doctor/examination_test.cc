@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "doctor/streams.h"
 #include "waymark/doctor/found_snapshot.h"
 #include "waymark/frames/mux.h"
@@ -15,10 +17,11 @@ Stream framed(const frames::MuxOptions& options = {}) {
   const Stream itm = swo_stream();
   frames::Mux mux(options);
   for (std::size_t at = 0; at < etm.size(); at += 100) {
-    EXPECT_TRUE(mux.write(0x10, Bytes(etm).subspan(at, std::min<std::size_t>(100, etm.size() - at))));
-    if (at < itm.size())
-      EXPECT_TRUE(
-          mux.write(0x20, Bytes(itm).subspan(at, std::min<std::size_t>(100, itm.size() - at))));
+    EXPECT_TRUE(
+        mux.write(0x10, Bytes(etm).subspan(at, std::min<std::size_t>(100, etm.size() - at))));
+    if (at >= itm.size()) continue;
+    EXPECT_TRUE(
+        mux.write(0x20, Bytes(itm).subspan(at, std::min<std::size_t>(100, itm.size() - at))));
   }
   mux.finish();
   return mux.take();
@@ -79,7 +82,8 @@ TEST(Examination, a_hex_dump_of_frames) {
                                           std::uint32_t{bytes[at + 3]} << 24);
   }
   text += '\n';
-  const auto found = examine(Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
+  const auto found =
+      examine(Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->wrapping, Wrapping::kText);
   expect_both_sources(*found);

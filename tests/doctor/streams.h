@@ -33,6 +33,7 @@ inline Stream etmv4_stream(std::uint8_t context = 0x31, const Stream& context_by
       if (i % 16 == 9) {
         append(stream, {0x81, context});
         append(stream, context_bytes);
+        append(stream, {0x9D, 0x10, 0x20, 0x30, 0x40, 0x00, 0x80, 0xFF, 0xFF});
       }
     }
   }

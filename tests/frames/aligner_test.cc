@@ -31,9 +31,7 @@ std::vector<std::uint8_t> without(std::vector<std::uint8_t> bytes, std::size_t a
   return bytes;
 }
 
-TEST(Aligner, frames_at_offset_zero_are_aligned) {
-  EXPECT_TRUE(is_aligned(two_sources(1)));
-}
+TEST(Aligner, frames_at_offset_zero_are_aligned) { EXPECT_TRUE(is_aligned(two_sources(1))); }
 
 TEST(Aligner, bytes_before_the_frames_are_found) {
   const std::vector<std::uint8_t> frames = two_sources(2);

@@ -237,6 +237,8 @@ void add_annotate(CLI::App& app, int& exit_code) {
       ->type_name("WHAT")
       ->check(one_of({"instructions", "cycles"}))
       ->excludes("FUNCTION");
+  // Here, the option names folders of source files; --protocol describes raw trace.
+  command->remove_option(command->get_option("--source"));
   command
       ->add_option("--source", options->sources,
                    "Look for source files in this folder; OLD=NEW: NEW takes the place of OLD at "

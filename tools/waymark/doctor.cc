@@ -65,9 +65,9 @@ int run(const DoctorOptions& options) {
   const auto code =
       examine_input(options.input, options.examine, options.format, options.output, true);
   if (code) return *code;
-  return complain(inputs::input_name(options.input.path) +
-                      ": it says what it contains; use `waymark info`.",
-                  kInput);
+  return complain(
+      inputs::input_name(options.input.path) + ": it says what it contains; use `waymark info`.",
+      kInput);
 }
 
 }  // namespace
@@ -91,12 +91,11 @@ std::optional<int> examine_input(const InputOptions& input, const ExamineOptions
   const auto file = open_input(input.path);
   if (!file) return always ? std::optional(complain(file.error().detail, kInput)) : std::nullopt;
   const InputKind kind = inputs::detect(*file).kind;
-  if (!is_raw_trace(kind)) return std::nullopt;
+  if (!is_raw_trace(kind) && !(always && kind == InputKind::kEmpty)) return std::nullopt;
   if (tells_everything(kind) && !always && !options.explain && options.snapshot.empty())
     return std::nullopt;
   const auto found = doctor::examine(file->bytes());
-  if (!found)
-    return complain(inputs::input_name(input.path) + ": " + found.error().detail, kInput);
+  if (!found) return complain(inputs::input_name(input.path) + ": " + found.error().detail, kInput);
   const std::string inputs[] = {path_of_input(input.path)};
   auto out = Output::open(output, inputs);
   if (!out)
@@ -116,8 +115,7 @@ std::optional<int> examine_input(const InputOptions& input, const ExamineOptions
 
 void add_doctor(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<DoctorOptions>();
-  CLI::App* command =
-      app.add_subcommand("doctor", "Find out what trace without a description is");
+  CLI::App* command = app.add_subcommand("doctor", "Find out what trace without a description is");
   command->add_option("INPUT", options->input.path, "Raw trace; - for standard input")->required();
   add_examine_options(*command, options->examine);
   add_format_option(*command, options->format, false);

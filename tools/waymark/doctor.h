@@ -18,8 +18,8 @@ struct ExamineOptions {
 void add_examine_options(CLI::App& command, ExamineOptions& options);
 
 /// Examines the input if nothing says what it is: it is raw trace, and no option describes it.
-/// `always`: also if its content alone tells how to decode it.  The exit code; nothing: the input is
-/// described.
+/// `always`: also if its content alone tells how to decode it.  The exit code; nothing: the input
+/// is described.
 std::optional<int> examine_input(const InputOptions& input, const ExamineOptions& options,
                                  Format format, const std::string& output, bool always);
 

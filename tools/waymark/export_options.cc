@@ -39,6 +39,8 @@ void add_export_options(CLI::App& command, ExportOptions& options) {
       ->type_name("FROM")
       ->check(one_of({"segment", "file"}));
   command.add_flag("--compress", options.compress, "for branch-list: compress it with zstd");
+  // Here, the option names folders of source files; --protocol describes raw trace.
+  command.remove_option(command.get_option("--source"));
   command
       .add_option("--source", options.sources,
                   "for lcov and cobertura, write the paths that source files have in this folder; "

@@ -246,8 +246,8 @@ int run(const InfoOptions& options) {
   const auto list = open_branch_list(options.input.path);
   if (!list) return complain(list.error().detail, kInput);
   if (*list) return run_branch_list(options, **list);
-  if (const auto code = examine_input(options.input, options.examine, options.format,
-                                      options.output, false))
+  if (const auto code =
+          examine_input(options.input, options.examine, options.format, options.output, false))
     return *code;
   IndexAccess access(options.input, options.index);
   auto capture =

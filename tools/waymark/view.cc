@@ -10,6 +10,8 @@ namespace waymark::cli {
 
 void add_viewer_options(CLI::App& command, ViewerInput& options) {
   add_index_option(command, options.index);
+  // Here, the option names folders of source files; --protocol describes raw trace.
+  command.remove_option(command.get_option("--source"));
   command
       .add_option("--source", options.sources,
                   "Look for source files in this folder; OLD=NEW: NEW takes the place of OLD at "

@@ -24,10 +24,10 @@ enum class Wrapping : std::uint8_t {
 struct FramingFound {
   inputs::Framing framing = inputs::Framing::kNone;
   Confidence confidence = Confidence::kNone;
-  double score = 0;            ///< The share of the bytes that the protocols explain.
-  std::uint64_t header = 0;    ///< Bytes at the beginning that belong to no frame.
-  std::uint64_t skipped = 0;   ///< Bytes that were left out later to find the next frame.
-  std::uint64_t syncs = 0;     ///< Frame syncs; half syncs are not counted.
+  double score = 0;           ///< The share of the bytes that the protocols explain.
+  std::uint64_t header = 0;   ///< Bytes at the beginning that belong to no frame.
+  std::uint64_t skipped = 0;  ///< Bytes that were left out later to find the next frame.
+  std::uint64_t syncs = 0;    ///< Frame syncs; half syncs are not counted.
   std::uint64_t half_syncs = 0;
   std::vector<frames::FramePiece> pieces{};  ///< Memory-aligned frames that do not begin at 0.
 };
@@ -40,7 +40,7 @@ struct StreamFound {
 };
 
 struct Examination {
-  std::uint64_t size = 0;      ///< Of the file, or of the memory that its text shows.
+  std::uint64_t size = 0;      ///< The size of the file, or of the memory that its text shows.
   std::uint64_t examined = 0;  ///< Bytes from the beginning on that were read for this result.
   Wrapping wrapping = Wrapping::kNone;
   FramingFound framing{};
@@ -54,8 +54,8 @@ struct Examination {
 /// More than this is not read: the result is that of the beginning of the file.
 inline constexpr std::size_t kExaminedBytes = std::size_t{8} << 20;
 
-/// kBadData: the bytes are empty or all the same.  kParse: text that shows memory in a form that is
-/// not read.
+/// kBadData: there are no bytes, or all have one value.  kParse: text that shows memory in a form
+/// that is not read.
 Result<Examination> examine(Bytes content);
 
 /// The bytes of the file as a snapshot takes them: without text, records and what is between

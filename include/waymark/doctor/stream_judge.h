@@ -44,7 +44,7 @@ struct Candidate {
 struct Verdict {
   std::string_view protocol;  ///< As --source takes it; empty: no protocol fits.
   Confidence confidence = Confidence::kNone;
-  bool ete_or_etm = false;  ///< ETMv4, in which nothing tells it from an ETE, or the reverse.
+  bool ete_or_etm = false;      ///< ETMv4, in which nothing tells it from an ETE, or the reverse.
   bool starts_in_sync = false;  ///< ITM without synchronisation.
   Trial trial{};
   Registers registers{};  ///< With what is known; other bits have usual values.
@@ -56,7 +56,7 @@ struct Verdict {
 /// At most this many bytes of a stream are tried with each protocol; the best one then reads all.
 inline constexpr std::size_t kTrialBytes = std::size_t{96} << 10;
 
-/// `framed`: the stream comes from frames, so it is no MTB.
+/// `framed`: the stream comes from frames, so it cannot be an MTB.
 Verdict judge(Bytes stream, bool framed);
 
 }  // namespace waymark::doctor

@@ -48,14 +48,14 @@ enum class Witness : std::uint8_t {
 
 /// The result of one reading.
 struct Trial {
-  std::uint64_t size = 0;        ///< Bytes of the stream.
-  std::uint64_t leading = 0;     ///< Bytes before the first synchronisation.
-  std::uint64_t read = 0;        ///< Bytes of good packets.
-  std::uint64_t packets = 0;     ///< Good packets.
-  std::uint64_t bad = 0;         ///< Packets that the protocol does not have.
-  std::uint64_t odd = 0;         ///< Packets that hardware hardly sends: times that run backwards...
-  std::uint64_t syncs = 0;       ///< Alignment synchronisations.
-  std::uint64_t followed = 0;    ///< Those that are followed by what the protocol requires.
+  std::uint64_t size = 0;      ///< Bytes of the stream.
+  std::uint64_t leading = 0;   ///< Bytes before the first synchronisation.
+  std::uint64_t read = 0;      ///< Bytes of good packets.
+  std::uint64_t packets = 0;   ///< Good packets.
+  std::uint64_t bad = 0;       ///< Packets that the protocol does not have.
+  std::uint64_t odd = 0;       ///< Packets that hardware hardly sends: times that run backwards...
+  std::uint64_t syncs = 0;     ///< Alignment synchronisations.
+  std::uint64_t followed = 0;  ///< Those that are followed by what the protocol requires.
   std::uint64_t longest_gap = 0;  ///< Bytes between two of them, at most.
   std::uint64_t overflows = 0;
   std::uint64_t discards = 0;

@@ -12,7 +12,7 @@ namespace waymark::frames {
 
 /// Whole frames, one after the other.
 struct FramePiece {
-  std::size_t offset = 0;  ///< Of the first frame.
+  std::size_t offset = 0;  ///< Where the first frame begins.
   std::size_t size = 0;    ///< A multiple of kFrameSize.
   friend bool operator==(const FramePiece&, const FramePiece&) = default;
 };

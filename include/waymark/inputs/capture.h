@@ -86,8 +86,8 @@ struct CaptureOptions {
   std::vector<std::uint32_t> cpus{};  ///< In a recording, only these; empty: all.
   SourceOptions source;
 
-  std::string protocol;  ///< "etmv4", "ete", "itm"; see protocol_by_name().
-  std::string core;      ///< "Cortex-A53", "ARMv8-A"; empty: ARMv8-A.
+  std::string protocol;              ///< "etmv4", "ete", "itm"; see protocol_by_name().
+  std::string core;                  ///< "Cortex-A53", "ARMv8-A"; empty: ARMv8-A.
   std::vector<RawSource> sources{};  ///< Instead of `protocol`.
   std::optional<Framing> framing;
   logic::PinOptions pins{};  ///< For what a logic analyser sampled.
