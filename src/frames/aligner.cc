@@ -60,6 +60,9 @@ bool is_marker(TraceId id) { return id == 0 || id == 0x7B || id == 0x7D; }
 
 using IdCounts = std::array<std::size_t, kTraceIdCount>;
 
+/// The bytes of a part of the content, whose ID bytes are counted together.
+constexpr std::size_t kPart = std::size_t{2} << 10;
+
 /// The ID bytes of frames that begin at even (or odd) offsets.
 IdCounts count_ids(Bytes content, std::size_t parity) {
   IdCounts counts{};
@@ -151,11 +154,10 @@ std::ptrdiff_t distinct(const IdCounts& counts) {
 }
 
 /// From each part, the ID bytes of the parity that names fewer IDs: lost bytes change the parity,
-/// and ID bytes of the wrong one are any bytes.
-IdSet sources_of(Bytes content) {
-  constexpr std::size_t kPart = std::size_t{2} << 10;
+/// and ID bytes of the wrong one are any bytes.  A part begins every `step` bytes.
+IdSet sources_of(Bytes content, std::size_t step) {
   IdCounts all{};
-  for (std::size_t at = 0; at < content.size(); at += kPart) {
+  for (std::size_t at = 0; at < content.size(); at += step) {
     const Bytes part = content.subspan(at, std::min(kPart, content.size() - at));
     const IdCounts even = count_ids(part, 0);
     const IdCounts odd = count_ids(part, 1);
@@ -170,7 +172,7 @@ IdSet sources_of(Bytes content) {
 /// The alignment of each window: the best sequence, in which a change costs kChange.
 class WindowSearch {
  public:
-  explicit WindowSearch(Bytes content) : content_(content), sources_(sources_of(content)) {
+  explicit WindowSearch(Bytes content) : content_(content), sources_(sources_of(content, kPart)) {
     readers_.reserve(kPhases);
     for (std::size_t phase = 0; phase < kPhases; ++phase) readers_.emplace_back(sources_);
   }
@@ -276,10 +278,13 @@ bool FrameAlignment::plausible() const {
 }
 
 bool is_aligned(Bytes content) {
-  const IdSet sources = sources_of(content);
-  for (std::size_t at = 0; at + kFrameSize <= content.size(); at += std::size_t{4} << 10) {
+  // At most 2048 windows, distributed over the content, so that the time is bounded.
+  constexpr std::size_t kWindow = 2 * kPart;
+  const std::size_t step = std::max<std::size_t>((content.size() >> 11) / kWindow, 1) * kWindow;
+  const IdSet sources = sources_of(content, step / 2);
+  for (std::size_t at = 0; at + kFrameSize <= content.size(); at += step) {
     Evidence window;
-    const Bytes part = content.subspan(at, std::min(content.size() - at, std::size_t{4} << 10));
+    const Bytes part = content.subspan(at, std::min(content.size() - at, kWindow));
     for (std::size_t frame = 0; frame + kFrameSize <= part.size(); frame += kFrameSize) {
       const std::uint8_t* const bytes = part.data() + frame;
       if (is_barrier(bytes)) continue;

@@ -1,7 +1,8 @@
 """Help, version, and errors for command lines that are not understood."""
 import pytest
 
-COMMANDS = ('info', 'decode', 'count', 'diff', 'view', 'report', 'packets', 'find', 'index', 'syst', 'collateral', 'assemble',
+COMMANDS = ('info', 'decode', 'count', 'top', 'diff', 'view', 'report', 'plan', 'shard', 'merge', 'status', 'packets',
+            'find', 'index', 'syst', 'collateral', 'assemble',
             'synth', 'etm4', 'help')
 ETM4_COMMANDS = ('caps', 'plan', 'explain', 'simulate', 'apply', 'snapshot')
 ALL = [(), *((name,) for name in COMMANDS), *(('etm4', name) for name in ETM4_COMMANDS)]

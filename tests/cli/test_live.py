@@ -297,7 +297,7 @@ def test_a_server_that_sends_nothing(run):
 
 
 def test_commands_and_options_that_need_the_whole_trace(run, itm):
-    for command in ('find', '--event', '1'), ('count', '--tree'):
+    for command in ('find', '--exception', '1'), ('count', '--tree'):
         run(command[0], 'tcp://127.0.0.1:1', *command[1:], expect=2).one_sentence('--record')
     for options in (['--from', 4], ['--merge', 'time'], ['--last', 3]):
         run('decode', 'tcp://127.0.0.1:1', *options, expect=2).one_sentence('cannot be used with a live source')

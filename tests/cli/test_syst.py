@@ -176,7 +176,7 @@ def test_text_is_not_taken_for_trace(run, options):
 
 @pytest.mark.parametrize('options', [[], ['--as', 'trace'], ['--protocol', 'stm', '--framing', 'none']])
 def test_trace_on_standard_input_is_read_as_from_a_file(run, inputs, options):
-    result = run('syst', '-', *options, stdin=ALL).one_sentence('temporary file')
+    result = run('syst', '-', *options, stdin=ALL).quiet()
     assert result.out == run('syst', 'all.stp').out
     run('syst', '-', '--as', 'lines', stdin=ALL, expect=1).says('no SyS-T message')
 
