@@ -186,7 +186,9 @@ void CaptureMaker::harm() {
     until_drop_ = random_.about(options_.damage.drop_mean);
   }
   if (ended_ && options_.damage.cut)
-    block_.resize(block_.size() - std::min<std::size_t>(block_.size(), random_.between(1, 80)));
+    block_.erase(block_.end() - static_cast<std::ptrdiff_t>(
+                                    std::min<std::size_t>(block_.size(), random_.between(1, 80))),
+                 block_.end());
 }
 
 std::string CaptureMaker::memory_file(std::size_t segment) {
