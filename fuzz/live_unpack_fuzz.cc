@@ -24,16 +24,16 @@ void require(bool holds, const char* what) {
 }
 
 /// Trace, and where it is missing.
-struct Result {
+struct Unpacked {
   Data trace{};
   std::vector<std::size_t> gaps{};
   std::size_t replies = 0;
-  friend bool operator==(const Result&, const Result&) = default;
+  friend bool operator==(const Unpacked&, const Unpacked&) = default;
 };
 
-Result read_orbflow(Bytes wire, std::size_t size) {
+Unpacked read_orbflow(Bytes wire, std::size_t size) {
   OrbflowReader reader(kItmTag);
-  Result result;
+  Unpacked result;
   while (!wire.empty()) {
     Bytes piece = wire.first(std::min(size, wire.size()));
     wire = wire.subspan(piece.size());
@@ -49,9 +49,9 @@ Result read_orbflow(Bytes wire, std::size_t size) {
   return result;
 }
 
-Result read_records(Bytes wire, std::size_t size) {
+Unpacked read_records(Bytes wire, std::size_t size) {
   RpcReader reader;
-  Result result;
+  Unpacked result;
   while (!wire.empty()) {
     Bytes piece = wire.first(std::min(size, wire.size()));
     wire = wire.subspan(piece.size());
@@ -73,10 +73,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const std::size_t piece = data[0] % 17 + std::size_t{1};
   const Bytes wire(data + 1, size - 1);
-  const Result packets = read_orbflow(wire, std::max<std::size_t>(wire.size(), 1));
+  const Unpacked packets = read_orbflow(wire, std::max<std::size_t>(wire.size(), 1));
   require(packets == read_orbflow(wire, piece), "ORBFLOW depends on the pieces");
   require(packets.trace.size() <= wire.size(), "more trace than ORBFLOW has");
-  const Result records = read_records(wire, std::max<std::size_t>(wire.size(), 1));
+  const Unpacked records = read_records(wire, std::max<std::size_t>(wire.size(), 1));
   require(records == read_records(wire, piece), "records depend on the pieces");
   require(2 * records.trace.size() <= wire.size(), "more trace than there are digits");
   const auto address =

@@ -63,7 +63,7 @@ class PlannedInputs : public testing::Test {
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_ + "/f");
     std::ofstream(folder_ + "/f/small") << "x";
-    for (int i = 0; i < 10; ++i)
+    for (std::size_t i = 0; i < 10; ++i)
       std::ofstream(folder_ + "/" + std::to_string(i)) << std::string(100 * (i + 1), 'x');
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
