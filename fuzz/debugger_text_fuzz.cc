@@ -1,6 +1,6 @@
 // The text of a session with a debugger: any bytes.  Invariants: no more memory is shown than the
-// text has digits for, unless it repeats lines, no block is in another one that comes later, the registers of an MTB are
-// those of a block, and the oldest record of a dump is in it.
+// text has digits for, unless it repeats lines, no block is in another one that comes later, the
+// registers of an MTB are those of a block, and the oldest record of a dump is in it.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>

@@ -11,11 +11,14 @@
 #include "waymark/frames/demux.h"
 #include "waymark/frames/dstream.h"
 #include "waymark/inputs/debugger_text.h"
+#include "waymark/inputs/detect.h"
+#include "waymark/inputs/memory_records.h"
 
 namespace waymark::doctor {
 namespace {
 
 using inputs::Framing;
+using inputs::InputKind;
 using Stream = std::vector<std::uint8_t>;
 
 /// The bytes of each ID in one way of reading the file.
@@ -227,13 +230,22 @@ void set_confidence(std::vector<Reading>& readings) {
 }
 
 /// The memory that the text shows: its largest block.
-Result<Stream> memory_of_text(Bytes content) {
-  auto text =
-      inputs::read_debugger_text({reinterpret_cast<const char*>(content.data()), content.size()});
-  if (!text) return std::unexpected(text.error());
-  if (text->blocks.empty())
+Result<Stream> memory_of_text(Bytes content, InputKind kind) {
+  const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
+  std::vector<inputs::MemoryBlock> blocks;
+  if (kind == InputKind::kDebuggerText) {
+    auto shown = inputs::read_debugger_text(text);
+    if (!shown) return std::unexpected(shown.error());
+    blocks = std::move(shown->blocks);
+  } else {
+    auto records =
+        kind == InputKind::kIntelHex ? inputs::read_intel_hex(text) : inputs::read_s_records(text);
+    if (!records) return std::unexpected(records.error());
+    blocks = std::move(records->blocks);
+  }
+  if (blocks.empty())
     return fail(ErrorCode::kBadData, "The text shows no memory; give the trace buffer.");
-  return std::move(std::ranges::max_element(text->blocks, std::less{}, [](const auto& block) {
+  return std::move(std::ranges::max_element(blocks, std::less{}, [](const auto& block) {
                      return block.bytes.size();
                    })->bytes);
 }
@@ -276,8 +288,9 @@ Result<Examination> examine_bytes(Bytes content) {
 }  // namespace
 
 Result<Examination> examine(Bytes content) {
-  if (!inputs::is_debugger_text(content)) return examine_bytes(content);
-  const auto memory = memory_of_text(content);
+  const InputKind kind = inputs::detect(content).kind;
+  if (!inputs::is_memory_text(kind)) return examine_bytes(content);
+  const auto memory = memory_of_text(content, kind);
   if (!memory) return std::unexpected(memory.error());
   auto result = examine_bytes(*memory);
   if (result) result->wrapping = Wrapping::kText;
@@ -287,7 +300,7 @@ Result<Examination> examine(Bytes content) {
 Result<std::vector<std::uint8_t>> trace_of(Bytes content, const Examination& examination) {
   Stream memory;
   if (examination.wrapping == Wrapping::kText) {
-    auto shown = memory_of_text(content);
+    auto shown = memory_of_text(content, inputs::detect(content).kind);
     if (!shown) return std::unexpected(shown.error());
     memory = *std::move(shown);
     content = memory;

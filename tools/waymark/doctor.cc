@@ -28,6 +28,7 @@ bool is_raw_trace(InputKind kind) {
     case InputKind::kPerfData:
     case InputKind::kElf:
     case InputKind::kTraceScript:
+    case InputKind::kLogicSession:
       return false;
     default:
       return true;
@@ -37,7 +38,7 @@ bool is_raw_trace(InputKind kind) {
 /// These decode without any option.
 bool tells_everything(InputKind kind) {
   return kind == InputKind::kItmStream || kind == InputKind::kStmStream ||
-         kind == InputKind::kMtbRecords || kind == InputKind::kDebuggerText;
+         kind == InputKind::kMtbRecords || inputs::is_memory_text(kind);
 }
 
 /// Prints the reason on failure.

@@ -31,7 +31,7 @@ struct PinTrace {
   double bit = 0;          ///< SWO: samples per bit.
   double sample_rate = 0;  ///< 0: not known.
   std::uint64_t samples = 0;
-  std::uint64_t errors = 0;  ///< SWO: broken bytes or packets.  Port: lost bits, by syncs.
+  std::uint64_t errors = 0;        ///< SWO: broken bytes or packets.  Port: lost bits, by syncs.
   std::uint64_t first_error = 0;   ///< SWO: the sample.
   std::uint64_t skipped_bits = 0;  ///< Port: before the first frame sync.
 };
