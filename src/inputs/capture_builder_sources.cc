@@ -129,9 +129,11 @@ Result<void> CaptureBuilder::align_frames(const Detection& detection) {
   if (!wanted || content.size() < frames::kFrameSize || frames::is_aligned(content)) return {};
   const frames::FrameAlignment alignment = frames::align(content);
   if (!alignment.plausible()) return {};
-  const frames::FramePiece whole{.offset = 0,
-                                 .size = content.size() / frames::kFrameSize * frames::kFrameSize};
-  if (alignment.pieces.size() == 1 && alignment.pieces.front() == whole) return {};
+  // Bytes that do not look like frames are no reason to leave them out.
+  if (std::ranges::all_of(alignment.pieces, [](const frames::FramePiece& piece) {
+        return piece.offset % frames::kFrameSize == 0;
+      }))
+    return {};
   auto joined = TemporaryFile::create(fmt::format("Cannot copy the frames of {}", name_));
   if (!joined) return std::unexpected(joined.error());
   std::array<std::uint8_t, frames::kFrameSize> barrier{};
