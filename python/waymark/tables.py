@@ -8,8 +8,6 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Columns that are addresses: shown in hexadecimal in HTML.
-ADDRESSES = frozenset({'start', 'end', 'last', 'from', 'to'})
 
 
 def to_frame(columns: Mapping[str, Any]) -> 'pd.DataFrame':
