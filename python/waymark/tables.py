@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-
 def to_frame(columns: Mapping[str, Any]) -> 'pd.DataFrame':
     """A frame of columns from the native part; lists of words become categories."""
     import pandas as pd
