@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <string>
 #include <thread>
 #include <vector>
@@ -41,6 +42,12 @@ class Listener {
     EXPECT_GE(client, 0);
     EXPECT_EQ(::send(client, text.data(), text.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(text.size()));
+    // A socket that is closed before its input is read resets the connection, and the client may
+    // lose what it was sent.
+    EXPECT_EQ(::shutdown(client, SHUT_WR), 0);
+    std::array<char, 256> rest;
+    while (::recv(client, rest.data(), rest.size(), 0) > 0) {
+    }
     ::close(client);
   }
   [[nodiscard]] Address address(const std::string& scheme = "tcp") const {
