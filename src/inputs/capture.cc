@@ -110,37 +110,37 @@ std::vector<std::string> Capture::input_files() const {
   return files;
 }
 
-bool Capture::live() const { return feed_ != nullptr && feed_->live(); }
+bool Capture::live() const { return reading_.feed != nullptr && reading_.feed->live(); }
 
 void Capture::released() {
-  if (feed_ != nullptr) feed_->released();
+  if (reading_.feed != nullptr) reading_.feed->released();
 }
 
 void Capture::add_late_sources() {
-  if (late_ == nullptr) return;
-  for (CaptureSource& source : *late_) {
+  if (reading_.late == nullptr) return;
+  for (CaptureSource& source : *reading_.late) {
     const auto place = std::ranges::lower_bound(sources_, source.id, {}, &CaptureSource::id);
     sources_.insert(place, std::move(source));
   }
-  late_->clear();
+  reading_.late->clear();
 }
 
 Result<std::optional<TraceEvent>> Capture::next_event() {
   // Lines that wait are written after this time; docs/howto_live.md.
   constexpr live::Milliseconds kPatience{20};
-  if (feed_ == nullptr) {
+  if (reading_.feed == nullptr) {
     const auto block = next_block();
     if (!block) return std::nullopt;
     return TraceEvent{.block = *block};
   }
   add_late_sources();
-  auto event = feed_->next(kPatience);
+  auto event = reading_.feed->next(kPatience);
   if (event && *event && !live()) trace_.passed((*event)->block.index);
   return event;
 }
 
 std::optional<TraceBlock> Capture::next_block() {
-  while (feed_ != nullptr) {
+  while (reading_.feed != nullptr) {
     const auto event = next_event();
     if (!event || !*event) return std::nullopt;
     if ((*event)->kind == TraceEvent::Kind::kBlock) return (*event)->block;
@@ -151,33 +151,35 @@ std::optional<TraceBlock> Capture::next_block() {
     // The caller has used each block before it asks for the next one.
     trace_.passed(block->index);
     block->bytes = block->bytes.first(std::min(kBlockSize, block->bytes.size()));
-    position_ += block->bytes.size();
+    reading_.position += block->bytes.size();
     return block;
   }
-  if (position_ >= trace_bytes()) return std::nullopt;
-  const TraceIndex index = position_;
+  if (reading_.position >= trace_bytes()) return std::nullopt;
+  const TraceIndex index = reading_.position;
   const std::uint64_t record = index / frames::kDstreamPayloadSize;
   const std::uint64_t inside = index % frames::kDstreamPayloadSize;
   const auto size = static_cast<std::size_t>(
       std::min<std::uint64_t>(frames::kDstreamPayloadSize - inside, trace_bytes() - index));
-  position_ += size;
+  reading_.position += size;
   return TraceBlock{index,
                     trace_.bytes().subspan(record * frames::kDstreamRecordSize + inside, size)};
 }
 
 std::optional<TraceBlock> Capture::rest() const {
-  if (framing_ == Framing::kDstream || feed_ != nullptr || position_ >= trace_bytes())
+  if (framing_ == Framing::kDstream || reading_.feed != nullptr ||
+      reading_.position >= trace_bytes())
     return std::nullopt;
-  return TraceBlock{position_, trace_.bytes().subspan(position_, trace_bytes() - position_)};
+  return TraceBlock{reading_.position,
+                    trace_.bytes().subspan(reading_.position, trace_bytes() - reading_.position)};
 }
 
 void Capture::seek(TraceIndex index) {
-  position_ = std::min(index, trace_bytes());
-  if (feed_ != nullptr && !live()) feed_->seek(position_);
+  reading_.position = std::min(index, trace_bytes());
+  if (reading_.feed != nullptr && !live()) reading_.feed->seek(reading_.position);
 }
 
 std::uint64_t Capture::trace_bytes() const {
-  if (live()) return feed_->position();
+  if (live()) return reading_.feed->position();
   return inputs::trace_bytes(framing_, trace_.size());
 }
 

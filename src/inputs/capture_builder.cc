@@ -153,7 +153,7 @@ Result<Detection> CaptureBuilder::detect_input() {
 /// From here on, the capture reads more than what detection saw, or sees the marks of a recording.
 Result<void> CaptureBuilder::set_feed() {
   if (options_.live != nullptr) {
-    capture_.feed_ = std::make_unique<TraceFeed>(options_.live, capture_.framing_);
+    capture_.reading_.feed = std::make_unique<TraceFeed>(options_.live, capture_.framing_);
     return {};
   }
   if (capture_.kind_ == InputKind::kDebuggerText || capture_.kind_ == InputKind::kMtbRecords)
@@ -163,7 +163,7 @@ Result<void> CaptureBuilder::set_feed() {
   if (!*marks) return {};
   auto playback =
       std::make_shared<live::Playback>(name_, capture_.trace_.bytes(), **std::move(marks));
-  capture_.feed_ = std::make_unique<TraceFeed>(std::move(playback), capture_.framing_);
+  capture_.reading_.feed = std::make_unique<TraceFeed>(std::move(playback), capture_.framing_);
   return {};
 }
 

@@ -69,12 +69,12 @@ std::optional<unsigned> trace_id_bit(std::string_view register_name) {
 
 void CaptureBuilder::expect_late_sources(const ProtocolRow& row, isa::Core core,
                                          std::vector<TraceId> known) {
-  capture_.late_ = std::make_shared<std::vector<CaptureSource>>();
+  capture_.reading_.late = std::make_shared<std::vector<CaptureSource>>();
   const std::string core_type = options_.core.empty() ? std::string(row.usual_core) : options_.core;
   capture_.tree_->set_source_maker(
       [&row, core, core_type, known = std::move(known), given = options_.registers,
        options = options_.source, image = capture_.image_.get(),
-       late = capture_.late_](TraceId id) mutable -> std::unique_ptr<Source> {
+       late = capture_.reading_.late](TraceId id) mutable -> std::unique_ptr<Source> {
         const RegisterReader registers = registers_of_id(given, id, true);
         const bool data = row.protocol == Protocol::kEtmV4 && id % 2 == 1 &&
                           traces_data(registers) && std::ranges::find(known, id - 1) != known.end();

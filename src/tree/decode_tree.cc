@@ -81,9 +81,9 @@ void DecodeTree::finish() { progress_ = {.phase = Phase::kFinishing}; }
 void DecodeTree::lose() { progress_ = {.phase = Phase::kEndingPiece, .loses = true}; }
 
 Source* DecodeTree::make_source(TraceId id) {
-  if (!maker_ || !is_source_id(id) || !enabled_[id] || asked_[id]) return nullptr;
-  asked_.set(id);
-  if (auto made = maker_(id)) (void)add(std::move(made));
+  if (!late_.make || !is_source_id(id) || !enabled_[id] || late_.asked[id]) return nullptr;
+  late_.asked.set(id);
+  if (auto made = late_.make(id)) (void)add(std::move(made));
   return listener(id);
 }
 
@@ -133,7 +133,7 @@ bool DecodeTree::take_segment(frames::Demux& demux) {
   while (progress_.segment < progress_.segment_count) {
     const frames::Segment& segment = demux.frame().segments[progress_.segment++];
     Source* source = listener(segment.id);
-    if (source == nullptr && maker_) [[unlikely]]
+    if (source == nullptr && late_.make) [[unlikely]]
       source = make_source(segment.id);
     const bool shown =
         segment.id == kNoTraceId || (segment.id < kTraceIdCount && enabled_[segment.id]);

@@ -284,10 +284,14 @@ class Capture {
   std::vector<Note> notes_;
   IdBytes id_bytes_{};
 
-  TraceIndex position_ = 0;
-  std::unique_ptr<TraceFeed> feed_;  ///< nullptr: the trace is one piece of memory.
-  /// Sources whose IDs appeared in a live trace after it was opened, until sources_ has them.
-  std::shared_ptr<std::vector<CaptureSource>> late_;
+  /// Where the next part of the trace comes from.
+  struct Reading {
+    TraceIndex position = 0;
+    std::unique_ptr<TraceFeed> feed;  ///< nullptr: the trace is one piece of memory.
+    /// Sources whose IDs appeared in a live trace after it was opened, until sources_ has them.
+    std::shared_ptr<std::vector<CaptureSource>> late;
+  };
+  Reading reading_;
 };
 
 }  // namespace waymark::inputs

@@ -108,7 +108,7 @@ class DecodeTree {
   /// Makes the source of an ID that has bytes but no source; nullptr: it stays without one.  Asked
   /// once per ID.  For traces whose IDs are not known before they are read.
   using SourceMaker = std::function<std::unique_ptr<Source>(TraceId id)>;
-  void set_source_maker(SourceMaker maker) { maker_ = std::move(maker); }
+  void set_source_maker(SourceMaker maker) { late_.make = std::move(maker); }
 
   void reset();
 
@@ -174,8 +174,12 @@ class DecodeTree {
   frames::SegmentMemory memory_;  ///< Only with quirks.
   std::array<std::unique_ptr<Source>, kTraceIdCount> sources_;
   std::bitset<kTraceIdCount> enabled_;
-  SourceMaker maker_;
-  std::bitset<kTraceIdCount> asked_;               ///< The IDs for which maker_ was asked.
+  /// Sources that are made when their IDs have bytes.
+  struct LateSources {
+    SourceMaker make;                  ///< May be empty.
+    std::bitset<kTraceIdCount> asked;  ///< The IDs for which it was called.
+  };
+  LateSources late_;
   std::array<TraceIndex, kTraceIdCount> first_{};  ///< Set by begin_at().
   TreeQuirks quirks_;
 
