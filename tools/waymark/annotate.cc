@@ -36,7 +36,7 @@
 namespace waymark::cli {
 namespace {
 
-constexpr std::size_t kUsualTop = 5;
+constexpr std::size_t kUsualAnnotated = 5;
 
 struct AnnotateOptions {
   InputOptions input;
@@ -86,7 +86,7 @@ std::string unknown_function(const ExecutedPrograms& programs, const std::string
 std::expected<std::vector<ExecutedFunction>, int> choose(const ExecutedPrograms& programs,
                                                          const AnnotateOptions& options) {
   if (options.functions.empty())
-    return hottest(programs, options.by_cycles, options.top == 0 ? kUsualTop : options.top);
+    return hottest(programs, options.by_cycles, options.top == 0 ? kUsualAnnotated : options.top);
   std::vector<ExecutedFunction> chosen;
   for (const std::string& text : options.functions) {
     std::vector<ExecutedFunction> found = programs.find(text);

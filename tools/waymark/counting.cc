@@ -18,7 +18,7 @@
 namespace waymark::cli {
 namespace {
 
-constexpr std::size_t kBatch = 512;
+constexpr std::size_t kElements = 512;
 
 count::Counter::TaskFilter task_filter(const std::optional<Selection>& selection) {
   if (!selection) return {};
@@ -29,7 +29,7 @@ count::Counter::TaskFilter task_filter(const std::optional<Selection>& selection
 class Counting {
  public:
   Counting(inputs::Capture& capture, const std::optional<Selection>& selection)
-      : capture_(capture), batch_(kBatch) {
+      : capture_(capture), batch_(kElements) {
     for (const inputs::CaptureSource& source : capture.sources()) {
       Own& own = own_[source.source];
       own.counter.set_tasks(capture.image().selector(), task_filter(selection));

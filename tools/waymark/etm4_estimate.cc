@@ -10,6 +10,7 @@
 #include "input_options.h"
 #include "interrupt.h"
 #include "option_values.h"
+#include "percent.h"
 #include "progress.h"
 #include "run.h"
 #include "waymark/base/escape.h"
@@ -30,12 +31,6 @@ struct LevelRow {
 };
 constexpr LevelRow kLevels[] = {{"el0", 0, false},  {"el1", 1, false},  {"el2", 2, false},
                                 {"s-el0", 0, true}, {"s-el1", 1, true}, {"s-el2", 2, true}};
-
-std::string percent(std::uint64_t part, std::uint64_t whole) {
-  const double share =
-      whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
-  return fmt::format("{:.1f} %", share);
-}
 
 std::uint64_t per_million(std::uint64_t bytes, std::uint64_t instructions) {
   if (instructions == 0) return 0;
@@ -220,7 +215,7 @@ void put_limits(TextBuffer& out, const std::vector<std::string>& sentences) {
   for (const std::string& sentence : sentences) put_lines(out, fmt::format("  {}\n", sentence));
 }
 
-int fail_with(const Error& error) {
+int estimate_failed(const Error& error) {
   return complain(error.detail, error.code == ErrorCode::kIo ? kOutput : kInput);
 }
 
@@ -280,17 +275,17 @@ Result<Spread> spread_of(const synth::Estimate& estimate, synth::ProgrammedOptio
 int write_snapshot(const EstimateOptions& options, const synth::ProgrammedOptions& unit,
                    const synth::ExecutionOptions& execution, const synth::Program& program) {
   auto made = synth::make_programmed_unit(unit, program, execution, true);
-  if (!made) return fail_with(made.error());
+  if (!made) return estimate_failed(made.error());
   std::vector<std::unique_ptr<synth::TraceUnit>> units;
   units.push_back(*std::move(made));
   synth::CaptureOptions capture;
   capture.seed = options.seed;
   capture.size = ~std::uint64_t{0};
   auto maker = synth::CaptureMaker::create(capture, std::move(units));
-  if (!maker) return fail_with(maker.error());
+  if (!maker) return estimate_failed(maker.error());
   const auto written = synth::write_capture(*maker, &program, options.directory,
                                             [](std::uint64_t) { return !interrupted(); });
-  if (!written) return fail_with(written.error());
+  if (!written) return estimate_failed(written.error());
   return interrupted() ? kInterrupted : kOk;
 }
 
@@ -360,7 +355,7 @@ int run_estimate(const EstimateOptions& options, const PlanFile& file, const Fou
   }
   auto program = options.program == kRandom ? synth::Program::random(random)
                                             : synth::Program::elf(file.programs.back());
-  if (!program) return fail_with(program.error());
+  if (!program) return estimate_failed(program.error());
   if (!options.replay.empty()) {
     if (const int code = use_recording(options, *program); code != kOk) return code;
   }
@@ -381,7 +376,7 @@ int run_estimate(const EstimateOptions& options, const PlanFile& file, const Fou
   std::vector<std::uint64_t> bounds;
   for (const Function& function : functions_of(file.programs)) bounds.push_back(function.first);
   const auto estimate = synth::estimate_trace(programmed, *program, execution, bounds);
-  if (!estimate) return fail_with(estimate.error());
+  if (!estimate) return estimate_failed(estimate.error());
   if (!options.directory.empty()) {
     const int code = write_snapshot(options, programmed, execution, *program);
     if (code != kOk) return code;
@@ -389,7 +384,7 @@ int run_estimate(const EstimateOptions& options, const PlanFile& file, const Fou
   std::optional<Spread> spread;
   if (options.program != kRandom && options.replay.empty()) {
     const auto found = spread_of(*estimate, programmed, *program, execution);
-    if (!found) return fail_with(found.error());
+    if (!found) return estimate_failed(found.error());
     spread = *found;
   }
   auto output = Output::open("", {});

@@ -15,7 +15,7 @@
 namespace waymark::cli {
 namespace {
 
-struct PlanOptions {
+struct EtmPlanOptions {
   UnitOptions unit;
   std::string plan;
   std::vector<std::string> programs;
@@ -90,7 +90,7 @@ void put_plan(TextBuffer& out, const PlanFile& file, const FoundUnit& unit) {
   }
 }
 
-int run(const PlanOptions& options) {
+int run(const EtmPlanOptions& options) {
   const auto unit = find_unit(options.unit);
   if (!unit) return complain(unit.error().detail, kInput);
   std::vector<std::string> programs = options.programs;
@@ -128,7 +128,7 @@ int run(const PlanOptions& options) {
 }  // namespace
 
 void add_etm4_plan(CLI::App& etm4, int& exit_code) {
-  auto options = std::make_shared<PlanOptions>();
+  auto options = std::make_shared<EtmPlanOptions>();
   CLI::App* command = etm4.add_subcommand(
       "plan", "Convert a description of what to trace to registers and sysfs writes");
   command

@@ -63,9 +63,9 @@ std::string_view remedy(mismatch::Cause cause) {
 }
 
 /// The contradictions of a capture, as rows.
-class Collector {
+class MismatchCollector {
  public:
-  explicit Collector(const inputs::Capture& capture) : capture_(capture) {}
+  explicit MismatchCollector(const inputs::Capture& capture) : capture_(capture) {}
 
   void add(const mismatch::Mismatch& mismatch) {
     suspects_.fail(mismatch.path);
@@ -135,7 +135,7 @@ class Collector {
 }  // namespace
 
 ImageMismatches::ImageMismatches(inputs::Capture& capture, std::uint64_t most) {
-  Collector collector(capture);
+  MismatchCollector collector(capture);
   inputs::check_image(
       capture, [&](const mismatch::Mismatch& mismatch) { collector.add(mismatch); }, most,
       [&](std::span<const mismatch::Walked> path) { collector.pass(path); });

@@ -186,10 +186,10 @@ void write_recording_text(TextBuffer& out, const inputs::Capture& capture,
   out.put(fmt::format("times     {}\n", times_text(capture)));
   if (processes == nullptr) return;
   out.put("\nprocesses\n");
-  constexpr std::string_view kRow = "  {:>8} {:<16} {:>12}\n";
-  out.put(fmt::format(kRow, "pid", "name", "bytes"));
+  constexpr std::string_view kProcessRow = "  {:>8} {:<16} {:>12}\n";
+  out.put(fmt::format(kProcessRow, "pid", "name", "bytes"));
   for (const auto& [pid, process] : ordered(*processes)) {
-    out.put(fmt::format(kRow, pid < 0 ? std::string("unknown") : std::to_string(pid),
+    out.put(fmt::format(kProcessRow, pid < 0 ? std::string("unknown") : std::to_string(pid),
                         escaped(process.name), process.bytes));
   }
   write_jitted_text(out, *capture.jitted_code());

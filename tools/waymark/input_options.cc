@@ -25,11 +25,6 @@
 namespace waymark::cli {
 namespace {
 
-std::unexpected<Error> wrong(std::string_view option, std::string_view text,
-                             std::string_view form) {
-  return fail(ErrorCode::kInvalidArgument, fmt::format("{} {}: expected {}.", option, text, form));
-}
-
 /// One for the whole run: what was copied from a pipe can be opened again.
 inputs::InputOpener& opener() {
   static inputs::InputOpener one(interrupted, [](const std::string& sentence) { note(sentence); });
@@ -48,13 +43,6 @@ std::optional<std::string> fetch_program(const std::vector<std::uint8_t>& build_
   const bool found = ::pclose(pipe) == 0 && !path.empty();
   if (!found) return std::nullopt;
   return path;
-}
-
-/// Names of registers in the spelling of the protocols.
-std::string upper(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  return result;
 }
 
 /// The layouts of the file in the form in which the source reads them.

@@ -77,7 +77,7 @@ std::string whole_help(const CLI::Option& option, const KnownWords& known, std::
   return help;
 }
 
-OptionRow describe(CLI::Option& option) {
+OptionRow row_of(CLI::Option& option) {
   OptionRow row;
   for (const std::string& name : option.get_snames()) row.names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) row.names.push_back("--" + name);
@@ -153,7 +153,7 @@ CommandRow describe(CLI::App& app) {
   std::vector<OptionRow> options;
   const auto is_shown = [](const CLI::Option* option) { return !option->get_group().empty(); };
   for (CLI::Option* option : app.get_options(is_shown)) {
-    (option->nonpositional() ? options : command.arguments).push_back(describe(*option));
+    (option->nonpositional() ? options : command.arguments).push_back(row_of(*option));
   }
   command.options = in_groups(options);
   read_footer(app.get_footer(), command);

@@ -62,6 +62,17 @@ std::optional<unsigned> shift_of(std::string_view unit) {
 
 }  // namespace
 
+std::unexpected<Error> wrong(std::string_view option, std::string_view text,
+                             std::string_view form) {
+  return fail(ErrorCode::kInvalidArgument, fmt::format("{} {}: expected {}.", option, text, form));
+}
+
+std::string upper(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return result;
+}
+
 std::string refusal(std::string_view text, const std::vector<std::string>& words) {
   const std::vector<std::string_view> known(words.begin(), words.end());
   if (const auto meant = nearest(text, known)) {

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "waymark/base/result.h"
+
 namespace waymark::cli {
 
 /// "'jsn' is not text, json or csv; did you mean `json`?"
@@ -24,6 +26,13 @@ CLI::Validator number();
 /// A size in bytes: a number, or one with K, M, G or T for powers of 1024 (also KB, KiB and so on).
 /// The option gets the bytes in decimal.
 CLI::Validator size_in_bytes();
+
+/// kInvalidArgument: "--source a=b: expected <form>."
+std::unexpected<Error> wrong(std::string_view option, std::string_view text, std::string_view form);
+
+/// With capital letters only, as protocols spell registers, and catalogs of messages spell names.
+/// Other bytes than a to z stay.
+std::string upper(std::string_view text);
 
 /// The words of one_of() or such_as() of an option; none: it has no such check.
 struct KnownWords {

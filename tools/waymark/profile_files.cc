@@ -12,6 +12,7 @@
 #include "complain.h"
 #include "exit_code.h"
 #include "output.h"
+#include "percent.h"
 #include "program_profile.h"
 #include "run.h"
 #include "waymark/base/escape.h"
@@ -20,11 +21,6 @@
 
 namespace waymark::cli {
 namespace {
-
-std::string percent(std::uint64_t part, std::uint64_t whole) {
-  return fmt::format(
-      "{:.1f} %", whole == 0 ? 0.0 : 100 * static_cast<double>(part) / static_cast<double>(whole));
-}
 
 std::string hex_of(const std::vector<std::uint8_t>& id) {
   return fmt::format("{:02x}", fmt::join(id, ""));

@@ -60,7 +60,7 @@ Result<view::Window> parse_window(const std::string& text, const view::Axis& axi
   return view::Window{.from = *from, .to = std::min(*to, axis.length)};
 }
 
-int code_of(const Error& error) {
+int report_code(const Error& error) {
   if (interrupted()) return kInterrupted;
   return complain(error.detail, error.code == ErrorCode::kInvalidArgument ? kUsage : kInput);
 }
@@ -130,7 +130,7 @@ int run_report(const ReportCommand& options) {
       return interrupted();
     };
     const auto windows = parse_windows(options.windows, *sessions.front(), stop);
-    if (!windows) return code_of(windows.error());
+    if (!windows) return report_code(windows.error());
     view::ReportOptions wanted{.files = view::page_files(),
                                .version = WAYMARK_VERSION,
                                .most_bytes = options.most_bytes,
@@ -140,7 +140,7 @@ int run_report(const ReportCommand& options) {
     report = view::make_report(*sessions.front(),
                                sessions.size() == 2 ? sessions[1].get() : nullptr, wanted, stop);
   }
-  if (!report) return code_of(report.error());
+  if (!report) return report_code(report.error());
   int code = kOk;
   for (const auto& session : sessions) {
     const view::CaptureFacts facts = session->facts();

@@ -126,7 +126,7 @@ Result<std::vector<std::unique_ptr<synth::TraceUnit>>> make_units(const SynthOpt
   return units;
 }
 
-int fail_with(const Error& error) {
+int synthesis_failed(const Error& error) {
   const bool usage = error.code == ErrorCode::kInvalidArgument ||
                      error.code == ErrorCode::kConflict || error.code == ErrorCode::kUnsupported;
   return complain(error.detail, usage ? kUsage : error.code == ErrorCode::kIo ? kOutput : kInput);
@@ -135,7 +135,7 @@ int fail_with(const Error& error) {
 int check(const std::string& directory, Format format) {
   const auto sources = synth::check_capture(directory, [] { return !interrupted(); });
   if (interrupted()) return kInterrupted;
-  if (!sources) return fail_with(sources.error());
+  if (!sources) return synthesis_failed(sources.error());
   auto output = Output::open("", {});
   if (!output) return complain(output.error().detail, kOutput);
   bool equal = true;
@@ -216,17 +216,17 @@ int run(const SynthOptions& options) {
   if (options.directory.empty())
     return complain("Say where the snapshot goes: --output DIR.", kUsage);
   const Result<synth::Program> program = make_program(options);
-  if (!program) return fail_with(program.error());
+  if (!program) return synthesis_failed(program.error());
   auto units = make_units(options, *program);
-  if (!units) return fail_with(units.error());
+  if (!units) return synthesis_failed(units.error());
   const synth::CaptureOptions capture = capture_options(options);
   auto maker = synth::CaptureMaker::create(capture, *std::move(units));
-  if (!maker) return fail_with(maker.error());
+  if (!maker) return synthesis_failed(maker.error());
   const synth::PerfDataOptions recording = perf_data_options(options);
   if (options.perf_data) {
     if (const auto fits = synth::check_perf_data(*maker, options.execution.context_ids, recording);
         !fits)
-      return fail_with(fits.error());
+      return synthesis_failed(fits.error());
   }
   announce_truth(options, *program);
 
@@ -239,7 +239,7 @@ int run(const SynthOptions& options) {
         stopped = interrupted();
         return !stopped;
       });
-  if (!written) return fail_with(written.error());
+  if (!written) return synthesis_failed(written.error());
   if (stopped) {
     return complain(fmt::format("Interrupted: no capture was written to {}.", options.directory),
                     kInterrupted);
@@ -249,7 +249,7 @@ int run(const SynthOptions& options) {
     std::iota(processes.begin(), processes.end(), synth::kFirstProcess);
     const auto recorded =
         synth::write_perf_data(*maker, *program, processes, options.directory, recording);
-    if (!recorded) return fail_with(recorded.error());
+    if (!recorded) return synthesis_failed(recorded.error());
   }
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "exit_code.h"
 #include "input_options.h"
@@ -17,19 +16,6 @@ const std::vector<std::string> kSeverities = {"fatal", "error", "warning", "info
                                               "user1", "user2", "debug"};
 const std::vector<std::string> kTypes = {"build",   "short32", "short64", "string",
                                          "catalog", "raw",     "clock",   "sbd"};
-
-std::unexpected<Error> wrong(std::string_view option, std::string_view text,
-                             std::string_view form) {
-  return fail(ErrorCode::kInvalidArgument, fmt::format("{} {}: expected {}.", option, text, form));
-}
-
-std::string upper(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(), [](char c) {
-    return static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  });
-  return result;
-}
 
 Result<std::vector<std::uint64_t>> numbers(std::string_view option,
                                            const std::vector<std::string>& texts) {

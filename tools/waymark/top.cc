@@ -22,14 +22,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kUsualTop = 10;
+constexpr std::size_t kUsualRows = 10;
 constexpr std::uint64_t kMostSeconds = 86400;
 
 struct TopOptions {
   InputOptions input;
   Format format = Format::kText;
   std::uint64_t interval = 1;  ///< Seconds.
-  std::size_t top = kUsualTop;
+  std::size_t top = kUsualRows;
   SymbolOptions symbols;
 };
 
@@ -79,10 +79,10 @@ class Display {
 
  private:
   void draw_screen(TextBuffer& out) {
-    constexpr std::size_t kUsualRows = 24;
+    constexpr std::size_t kUsualLines = 24;
     winsize size{};
     const bool known = ::ioctl(output_.descriptor(), TIOCGWINSZ, &size) == 0 && size.ws_row != 0;
-    const std::size_t rows = known ? size.ws_row : kUsualRows;
+    const std::size_t rows = known ? size.ws_row : kUsualLines;
     view_.width = known ? size.ws_col : 0;
     page_.clear();
     outputs::write_text(page_, report_, view_);
