@@ -43,8 +43,8 @@ class Listener {
     EXPECT_EQ(::send(client, text.data(), text.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(text.size()));
     // A socket that is closed before its input is read resets the connection, and the client may
-    // lose what it was sent.
-    EXPECT_EQ(::shutdown(client, SHUT_WR), 0);
+    // lose what it was sent.  This fails if the client has already gone.
+    (void)::shutdown(client, SHUT_WR);
     std::array<char, 256> rest;
     while (::recv(client, rest.data(), rest.size(), 0) > 0) {
     }
