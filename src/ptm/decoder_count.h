@@ -17,8 +17,7 @@ class CountingWalk
     : public count::NodeTrack<CountingWalk<Host, kCycles, kReturns>, kCycles, kReturns> {
   using Track = count::NodeTrack<CountingWalk, kCycles, kReturns>;
   using Track::at_, Track::budget_, Track::counter_, Track::path_, Track::way_;
-  using Track::count, Track::find, Track::is_block, Track::is_exit, Track::pop, Track::spend;
-  using Track::way_to;
+  using Track::count, Track::find, Track::is_exit, Track::pop, Track::spend, Track::way_to;
   friend Track;
 
  public:
@@ -27,7 +26,7 @@ class CountingWalk
   using Place = count::Place;
 
   CountingWalk(Decoder& decoder, Counter& counter, Host& host)
-      : Track(decoder.path_, counter, {.unreadable = true}), decoder_(decoder), host_(host) {}
+      : Track(decoder.path_, counter, {}), decoder_(decoder), host_(host) {}
   CountingWalk(const CountingWalk&) = delete;
   CountingWalk& operator=(const CountingWalk&) = delete;
   ~CountingWalk() {
@@ -41,14 +40,11 @@ class CountingWalk
     std::uint32_t left = packet.atom_count;
     if (at_ != 0 || enter()) [[likely]] {
       index_ = index;
-      bool done = is_lost();
-      if (!done) [[likely]] {
-        done = this->take(atoms, left) == flow::Turn::kOn || is_lost();
-        // Not earlier: harvested counts cannot be taken back.
-        spend();
-      }
+      const bool done = this->take(atoms, left) == flow::Turn::kOn;
+      // Not earlier: harvested counts cannot be taken back.
+      spend();
       if constexpr (kCycles) {
-        if (done || left == 0) count_cycles(packet);
+        if (left == 0 && packet.has_cycle_count) counter_.count_cycles(packet.cycle_count);
       }
       if (done) [[likely]]
         return true;
@@ -59,7 +55,7 @@ class CountingWalk
   bool on_packet(const Packet& packet) {
     if (packet.type == PacketType::kBranchAddress && packet.info_bytes == 0 &&
         packet.doubt == Doubt::kNone && (at_ != 0 || enter())) [[likely]] {
-      if (!is_exit(at_) || is_lost() || pop()) [[likely]] {
+      if (!is_exit(at_) || pop()) [[likely]] {
         host_.took(1);
         branch(packet);
         return true;
@@ -82,15 +78,6 @@ class CountingWalk
   void before_find() { tell_isa(); }
   void passed(Place block) { last_ = block; }
   static constexpr void passed_unreadable() {}
-  // Nothing says where execution is.
-  bool is_lost() { return at_ == Counter::kLost || Track::is_lost(at_); }
-  // Those of a packet.
-  template <class Atoms>
-  void count_cycles(const Atoms& packet) {
-    if (!packet.has_cycle_count) return;
-    if (is_lost()) counter_.count_element(ElementKind::kCycleCount);
-    counter_.count_cycles(packet.cycle_count);
-  }
 
   [[gnu::noinline]] bool slow_atoms(TraceIndex index, const AtomPacket& all, std::uint64_t atoms,
                                     std::uint32_t left) {
@@ -108,14 +95,14 @@ class CountingWalk
   // Called before the next waypoint is executed.  True: live.
   bool enter() {
     Decoder& d = decoder_;
-    if (!d.straight() || d.failed_ || d.busy_) return false;
+    if (!d.straight() || d.failed_ || d.busy_ || path_.lost) return false;
     counter_.begin(path_.follower());
     counter_.select(d.range_, std::max(d.packet_index_, d.memory_from_));
     last_ = 0;
-    at_ = path_.lost ? Counter::kLost : find(path_.address, path_.isa, 0);
+    at_ = find(path_.address, path_.isa, 0);
     if (at_ == 0) return false;
     index_ = d.packet_index_;
-    if (!is_lost()) way_ = this->close_branch(at_, path_.address, path_.isa);
+    way_ = counter_.close_branch(path_.address, path_.isa);
     return true;
   }
 
@@ -123,33 +110,28 @@ class CountingWalk
   void leave() {
     if (at_ == 0) return;
     this->take_back_way();
-    if (is_lost()) {
-      if (is_exit(at_)) path_.isa = counter_.node(at_).range.isa;
-      stop();
-      path_.lose();
-    } else if (is_exit(at_)) {
+    if (is_exit(at_)) {
       counter_.open_branch(at_);
       const flow::ReturnStack::Entry& top = *path_.return_stack.pop();
-      hand_over(top.address, top.isa, 0);
+      stop(top.address, top.isa);
     } else {
       const Node& block = counter_.node(at_);
-      hand_over(block.range.start, block.range.isa, 0);
+      stop(block.range.start, block.range.isa);
     }
   }
 
-  void hand_over(std::uint64_t address, isa::Isa isa, std::uint8_t /*it*/) {
-    stop();
+  void stop(std::uint64_t address, isa::Isa isa) {
+    Decoder& d = decoder_;
+    tell_isa();
+    d.packet_index_ = index_;
     path_.address = address;
     path_.isa = isa;
     path_.lost = false;
     path_.cut();
-  }
-  void stop() {
-    tell_isa();
-    decoder_.packet_index_ = index_;
     at_ = last_ = 0;
     way_ = nullptr;
   }
+  void hand_over(std::uint64_t address, isa::Isa isa, std::uint8_t /*it*/) { stop(address, isa); }
 
   // What the decoder shows in the next element that is not a range.
   void tell_isa() {
@@ -159,18 +141,15 @@ class CountingWalk
 
   // A branch address counts as its waypoint, which is executed.
   void branch(const Packet& packet) {
-    index_ = packet.index;
-    const Place from = at_;
-    const Node& block = counter_.node(from);
-    const bool unreadable = block.ending == Node::End::kUnreadable;
-    if (unreadable || from == Counter::kLost) [[unlikely]] {
-      branch_from_unknown(packet);
-      return;
-    }
     spend();
+    index_ = packet.index;
     way_ = nullptr;
+    const Place from = at_;
     count(from, true);
-    if constexpr (kCycles) count_cycles(packet);
+    if constexpr (kCycles) {
+      if (packet.has_cycle_count) counter_.count_cycles(packet.cycle_count);
+    }
+    const Node& block = counter_.node(from);
     if (kReturns && block.ending == Node::End::kCall && block.range.is_branch())
       path_.push(block.range.end, block.range.isa);
     const std::uint64_t address = packet.address.value;
@@ -184,27 +163,7 @@ class CountingWalk
       at_ = to;
       return;
     }
-    hand_over(address, packet.isa, 0);
-  }
-
-  // The waypoint cannot be read, or nothing says which one it is.
-  [[gnu::noinline]] void branch_from_unknown(const Packet& packet) {
-    if (is_block(at_)) {
-      std::uint64_t atoms = 1;
-      std::uint32_t left = 1;
-      this->take(atoms, left);
-      spend();
-    }
-    if constexpr (kCycles) count_cycles(packet);
-    const std::uint64_t address = packet.address.value;
-    const bool from_exit = is_exit(at_);
-    const Place to = from_exit ? way_to(at_, address, packet.isa) : find(address, packet.isa, 0);
-    if (to == 0) {
-      hand_over(address, packet.isa, 0);
-      return;
-    }
-    at_ = to;
-    if (!from_exit) way_ = this->close_branch(to, address, packet.isa);
+    stop(address, packet.isa);
   }
 
   Decoder& decoder_;
