@@ -113,7 +113,7 @@ Framing framing_of(const TraceBuffer& buffer) {
 }  // namespace
 
 std::expected<Capture, std::string> read_capture(const std::string& folder,
-                                                 std::size_t minimum_bytes) {
+                                                 std::size_t minimum_bytes, bool for_reference) {
   std::vector<inputs::Problem> problems;
   const auto snapshot = inputs::read_snapshot(folder, problems);
   if (!snapshot) return std::unexpected(snapshot.error().detail);
@@ -142,8 +142,10 @@ std::expected<Capture, std::string> read_capture(const std::string& folder,
   }
   if (capture.sources.empty()) return std::unexpected(folder + " has no source that is measured");
   // A second pass over an STM would begin within a packet, where the reference stops.
-  const bool repeats = std::ranges::none_of(
-      capture.sources, [](const SourceSetup& source) { return source.kind == SourceKind::kStm; });
+  const bool repeats =
+      !for_reference || std::ranges::none_of(capture.sources, [](const auto& source) {
+        return source.kind == SourceKind::kStm;
+      });
   const std::size_t least = repeats ? std::max<std::size_t>(minimum_bytes, 1) : 1;
   while (capture.trace.size() < least)
     capture.trace.insert(capture.trace.end(), trace->begin(), trace->end());

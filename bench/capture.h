@@ -62,7 +62,16 @@ struct Capture {
 inline constexpr std::size_t kBlockSize = std::size_t{256} << 10;
 
 /// What a measured loop does.
-enum class Work : std::uint8_t { kPackets, kElementBatches, kElementSingle, kListing, kCounting };
+enum class Work : std::uint8_t {
+  kPackets,
+  kElementBatches,
+  kElementSingle,
+  kListing,
+  kCounting,
+  kOwnElements,  ///< As kElementBatches without the reference's rules, which counting does not
+                 ///< have.
+};
+/// Those that are compared with the reference: all but the last.
 inline constexpr std::size_t kWorkCount = 5;
 
 /// The result of one pass over a capture.  `seconds` is the processor time from the first byte to
@@ -79,8 +88,10 @@ struct Counts {
 };
 
 /// Reads the first buffer of the snapshot in `folder`.  A trace below `minimum_bytes` is
-/// repeated as a whole until it reaches them.  The error is a sentence.
+/// repeated as a whole until it reaches them; one of an STM only if `for_reference` is false.  The
+/// error is a sentence.
 std::expected<Capture, std::string> read_capture(const std::string& folder,
-                                                 std::size_t minimum_bytes);
+                                                 std::size_t minimum_bytes,
+                                                 bool for_reference = true);
 
 }  // namespace waymark::bench

@@ -2,12 +2,16 @@
 """Counts the instructions of fixed decodes and compares them with the figures of the repository.
 
     bench/instructions.py [--record] [--bin FOLDER] [--only TEXT]
+    bench/instructions.py --counting [--bin FOLDER] [--only TEXT] [SNAPSHOT...]
 
 Each row is one pass over a small synthetic capture with warm caches, under callgrind, which gives the
 same count on every machine and however busy it is.  A row may need at most 2 % more instructions than
 bench/instructions.txt says.  One that needs at least 2 % fewer is reported, so that the new figure is
 recorded: --record writes the file.  The figures belong to the compiler in the first line of that file;
 with another one, nothing is compared.
+
+--counting compares counting with elements on recorded captures, by default all of ../shared, each repeated to
+1 MiB: the instructions of a warm pass of each, and the processor time, which is the best of five runs.
 """
 import argparse
 import hashlib
@@ -31,13 +35,19 @@ CAPTURES = {
     'stm': ['--protocol', 'stm', '--timestamps', '4'],
 }
 SIZE = '256K'
+SNAPSHOTS = ROOT / '../shared/data/snapshots'
+COUNTED_BYTES = 1 << 20
 WORKS = ['packets', 'batches', 'single', 'listing', 'counting']
+
+
+class Failed(Exception):
+    """A program did not succeed."""
 
 
 def run(*command):
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     if done.returncode != 0:
-        sys.exit(f'{" ".join(map(str, command))}\nfailed: {done.stdout}{done.stderr}')
+        raise Failed(f'{" ".join(map(str, command))}\nfailed: {done.stdout}{done.stderr}')
     return done.stdout + done.stderr
 
 
@@ -114,12 +124,45 @@ def compare(old, new):
     return worse
 
 
+def counting(folder, only, snapshots):
+    """Prints the cost of counting and of elements, and counting divided by elements."""
+    print(f'{"capture":<24} {"elements":>9} {"per element":>12} {"counting":>9} {"ratio":>6} {"ns":>7} {"counting":>9} '
+          f'{"ratio":>6}')
+    for snapshot in snapshots:
+        if only not in snapshot.name:
+            continue
+        cost, time, seen = {}, {}, {}
+        for work in ['elements', 'counting']:
+            command = [folder / 'waymark_bench', '--min-bytes', COUNTED_BYTES, '--once', work, snapshot]
+            try:
+                runs = [run(*command) for _ in range(5)]
+            except Failed as failure:
+                print(failure, file=sys.stderr)
+                break
+            time[work] = min(int(re.search(r'(\d+) us', text)[1]) for text in runs)
+            seen[work] = re.search(r'\d+ elements, .* instructions', runs[0])[0]
+            cost[work] = count('waymark_bench_pass', *command)
+        if 'counting' not in cost:
+            continue
+        if seen['elements'] != seen['counting']:
+            sys.exit(f'{snapshot}: {seen["elements"]}, but counting gives {seen["counting"]}')
+        elements = max(int(seen['elements'].split()[0]), 1)
+        print(f'{snapshot.name:<24} {elements:>9} {cost["elements"] / elements:>12.1f} {cost["counting"] / elements:>9.1f} '
+              f'{cost["counting"] / cost["elements"]:>6.2f} {time["elements"] * 1000 / elements:>7.1f} '
+              f'{time["counting"] * 1000 / elements:>9.1f} {time["counting"] / time["elements"]:>6.2f}', flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--record', action='store_true', help='write bench/instructions.txt')
     parser.add_argument('--bin', type=pathlib.Path, default=ROOT / 'build/release/bin', help='default: build/release/bin')
     parser.add_argument('--only', default='', help='only rows with this text in their names')
+    parser.add_argument('--counting', action='store_true', help='compare counting with elements')
+    parser.add_argument('snapshots', nargs='*', type=pathlib.Path, metavar='SNAPSHOT', help='with --counting')
     options = parser.parse_args()
+    if options.counting:
+        counting(options.bin, options.only, options.snapshots or sorted(ini.parent for ini in SNAPSHOTS.glob('*/snapshot.ini')))
+        return
     built_by = compiler(options.bin)
     recorded_by, old = recorded()
     if not options.record and recorded_by != built_by:
@@ -137,4 +180,7 @@ def main():
 
 
 if __name__ == '__main__':
-    main()
+    try:
+        main()
+    except Failed as failure:
+        sys.exit(str(failure))

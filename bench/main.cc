@@ -33,12 +33,13 @@ prints the speed of each.  SNAPSHOT is a snapshot folder.  The default is the sa
 captures of ../shared/data/snapshots next to the repository.
 
   --reps N         repetitions (5); each is one pass of the reference and three of Waymark
-  --min-bytes N    repeat a capture until it has N bytes (1048576)
+  --min-bytes N    repeat a capture until it has N bytes (1048576; 0 with --once)
   --no-reference   measure only Waymark
   --quick          one repetition, no minimum: for tests
   --json           one JSON object per capture and line
-  --once WORK      one warm pass of Waymark alone over each SNAPSHOT, as it is; see bench/instructions.py.
-                   WORK: packets, batches, single, listing or counting
+  --once WORK      one warm pass of Waymark alone over each SNAPSHOT; see bench/instructions.py.
+                   WORK: packets, batches, single, listing, counting or elements, which are batches
+                   without the reference's rules, as counting
   --help           show this text
 
 Rates are those of the best pass, in processor time.  Each pass has new decoders; creating decoders and code
@@ -51,7 +52,7 @@ Exit status: 0 success; 1 a capture cannot be read or decoded; 2 wrong use; 3 th
 
 struct Options {
   Plan plan;
-  std::size_t minimum_bytes = std::size_t{1} << 20;
+  std::optional<std::size_t> minimum_bytes;
   bool json = false;
   bool help = false;
   std::optional<Work> once;
@@ -65,8 +66,8 @@ bool read_number(std::string_view text, T& out) {
 }
 
 /// The names of --once, in the order of Work.
-constexpr std::array<std::string_view, kWorkCount> kWorks = {"packets", "batches", "single",
-                                                             "listing", "counting"};
+constexpr std::array<std::string_view, kWorkCount + 1> kWorks = {"packets", "batches",  "single",
+                                                                 "listing", "counting", "elements"};
 
 std::optional<Work> read_work(std::string_view name) {
   const auto found = std::ranges::find(kWorks, name);
@@ -93,10 +94,12 @@ std::optional<Options> read_options(int argc, char** argv) {
       }
       ++i;
     } else if (argument == "--min-bytes") {
-      if (!read_number(value, options.minimum_bytes)) {
+      std::size_t bytes = 0;
+      if (!read_number(value, bytes)) {
         fmt::print(stderr, "waymark_bench: --min-bytes needs a number.\n");
         return std::nullopt;
       }
+      options.minimum_bytes = bytes;
       ++i;
     } else if (argument == "--once") {
       options.once = read_work(value);
@@ -143,8 +146,8 @@ extern "C" [[gnu::noinline]] bool waymark_bench_pass(Own& own, Counts& counts) {
   return passed.has_value();
 }
 
-int run_once(const std::string& folder, Work work) {
-  const auto capture = read_capture(folder, 0);
+int run_once(const std::string& folder, std::size_t minimum_bytes, Work work) {
+  const auto capture = read_capture(folder, minimum_bytes, false);
   if (!capture) {
     fmt::print(stderr, "waymark_bench: {}: {}\n", folder, capture.error());
     return kExitInput;
@@ -157,9 +160,9 @@ int run_once(const std::string& folder, Work work) {
     fmt::print(stderr, "waymark_bench: {}: it cannot be decoded.\n", folder);
     return kExitInput;
   }
-  fmt::print("{} packets, {} elements, {} ranges, {} instructions, {} bytes of text\n",
-             counts.packets, counts.elements, counts.ranges, counts.instructions,
-             counts.text_bytes);
+  fmt::print("{} packets, {} elements, {} ranges, {} instructions, {} bytes of text, {:.0f} us\n",
+             counts.packets, counts.elements, counts.ranges, counts.instructions, counts.text_bytes,
+             counts.seconds * 1e6);
   return 0;
 }
 
@@ -176,7 +179,7 @@ int main(int argc, char** argv) {
   if (options->once) {
     int code = 0;
     for (const std::string& folder : options->captures)
-      code = std::max(code, run_once(folder, *options->once));
+      code = std::max(code, run_once(folder, options->minimum_bytes.value_or(0), *options->once));
     return code;
   }
   const std::string reference = reference_version();
@@ -187,9 +190,10 @@ int main(int argc, char** argv) {
                "libopencsd-dev and configure again for the comparison.\n");
   }
 
+  const std::size_t minimum_bytes = options->minimum_bytes.value_or(std::size_t{1} << 20);
   int status = 0;
   for (const std::string& folder : options->captures) {
-    const auto capture = read_capture(folder, options->minimum_bytes);
+    const auto capture = read_capture(folder, minimum_bytes);
     if (!capture) {
       fmt::print(stderr, "waymark_bench: {}: {}\n", folder, capture.error());
       status = kExitInput;

@@ -132,6 +132,8 @@ std::string_view work_name(Work work) {
       return "text listing";
     case Work::kCounting:
       return "counting";
+    case Work::kOwnElements:
+      return "elements without the reference's rules";
   }
   return {};
 }

@@ -439,7 +439,7 @@ class Listing final : public Own, private Observer {
 // protocol.
 std::expected<std::unique_ptr<Source>, std::string> make_source(const SourceSetup& setup,
                                                                 const image::Image& image,
-                                                                bool reference_quirks = true) {
+                                                                bool reference_quirks) {
   const SourceOptions options{.quirks = reference_quirks ? kReferenceQuirks : 0};
   const auto make = [&]() -> Result<std::unique_ptr<Source>> {
     switch (setup.kind) {
@@ -460,16 +460,18 @@ std::expected<std::unique_ptr<Source>, std::string> make_source(const SourceSetu
   return std::move(*source);
 }
 
-template <std::size_t kSize>
-std::expected<std::unique_ptr<Own>, std::string> make_elements(const Capture& capture) {
-  auto own = std::make_unique<PerSource<ElementCounter<kSize>>>(capture);
+/// `Client`: an ElementCounter, or a CountingClient.
+template <class Client>
+std::expected<std::unique_ptr<Own>, std::string> make_decoding(const Capture& capture,
+                                                               bool reference_quirks) {
+  auto own = std::make_unique<PerSource<Client>>(capture);
   if (auto added = add_memory(own->image(), capture); !added) {
     return std::unexpected(added.error());
   }
   for (const SourceSetup& setup : capture.sources) {
-    auto source = make_source(setup, own->image());
+    auto source = make_source(setup, own->image(), reference_quirks);
     if (!source) return std::unexpected(source.error());
-    own->add(trace_id_of(setup), ElementCounter<kSize>(std::move(*source)));
+    own->add(trace_id_of(setup), Client(std::move(*source)));
   }
   return own;
 }
@@ -486,22 +488,13 @@ std::expected<std::unique_ptr<Own>, std::string> make_own(const Capture& capture
       return own;
     }
     case Work::kElementBatches:
-      return make_elements<kBatch>(capture);
+      return make_decoding<ElementCounter<kBatch>>(capture, true);
     case Work::kElementSingle:
-      return make_elements<1>(capture);
-    case Work::kCounting: {
-      auto own = std::make_unique<PerSource<CountingClient>>(capture);
-      if (auto added = add_memory(own->image(), capture); !added) {
-        return std::unexpected(added.error());
-      }
-      // The reference cannot count.
-      for (const SourceSetup& setup : capture.sources) {
-        auto source = make_source(setup, own->image(), false);
-        if (!source) return std::unexpected(source.error());
-        own->add(trace_id_of(setup), CountingClient(std::move(*source)));
-      }
-      return own;
-    }
+      return make_decoding<ElementCounter<1>>(capture, true);
+    case Work::kCounting:  // The reference cannot count.
+      return make_decoding<CountingClient>(capture, false);
+    case Work::kOwnElements:
+      return make_decoding<ElementCounter<kBatch>>(capture, false);
     case Work::kListing:
       break;
   }
@@ -510,7 +503,7 @@ std::expected<std::unique_ptr<Own>, std::string> make_own(const Capture& capture
     return std::unexpected(added.error());
   }
   for (const SourceSetup& setup : capture.sources) {
-    auto source = make_source(setup, own->image());
+    auto source = make_source(setup, own->image(), true);
     if (!source) return std::unexpected(source.error());
     if (auto added = own->add(std::move(*source)); !added) return std::unexpected(added.error());
   }

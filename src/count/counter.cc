@@ -155,7 +155,7 @@ Place Counter::known_block(std::uint64_t address, isa::Isa isa, std::uint8_t it)
 }
 
 // A block that is not known yet.
-Node& Counter::add_block(const Range& range, std::uint8_t it) {
+Node& Counter::add_block(const Range& range, std::uint8_t it, bool has_exit) {
   if (nodes_.full() || nodes_.exits_full()) {
     harvest();
     drop_nodes();
@@ -163,39 +163,68 @@ Node& Counter::add_block(const Range& range, std::uint8_t it) {
   Node& node = make();
   node.range = range;
   node.it_in = it;
-  if (range.last_type == isa::InstrType::kIndirectBranch) nodes_.add_exit(node);
+  if (has_exit) nodes_.add_exit(node);
   blocks_.add(nodes_, node, [](const Node& of) {
     return block_hash(of.range.start, of.range.isa, of.it_in, of.context);
   });
   return node;
 }
 
+// Instructions that nothing readable follows.
+Place Counter::add_unreadable(const Range& range, std::uint8_t it) {
+  Node& node = add_block(range, it, true);
+  node.ending = Node::End::kUnreadable;
+  node.next_isa = range.isa;
+  return node.place;
+}
+
 Place Counter::find(std::uint64_t address, isa::Isa isa, std::uint8_t it, flow::Follower& follower,
-                    bool refuse_exception_returns) {
-  if (const Place known = known_block(address, isa, it)) return known;
+                    Passes passes) {
+  const WayKey key = way_key(address, isa);
+  if (const Place recent = target(key); recent != 0) {
+    const Node& there = node(recent);
+    if (there.range.isa == isa && there.it_in == it) return recent;
+  }
+  if (const Place known = known_block(address, isa, it)) {
+    // An indirect branch leads to a place outside IT blocks.
+    if (it == 0) remember_target(key, known);
+    return known;
+  }
   const flow::Block& block = follower.block(address, isa, it);
-  if (block.ended != flow::BlockEnd::kWaypoint) return 0;
-  if (refuse_exception_returns && block.subtype == isa::InstrSubtype::kV8ExceptionReturn) return 0;
-  Node& node = add_block({.start = block.start,
-                          .end = block.end,
-                          .count = block.count,
-                          .isa = block.isa,
-                          .last_type = block.type,
-                          .last_subtype = block.subtype,
-                          .last_size = block.last_size,
-                          .conditional = block.conditional},
-                         block.it_in);
+  const Range range{.start = block.start,
+                    .end = block.end,
+                    .count = block.count,
+                    .isa = block.isa,
+                    .last_type = block.type,
+                    .last_subtype = block.subtype,
+                    .last_size = block.last_size,
+                    .conditional = block.conditional};
+  if (block.ended != flow::BlockEnd::kWaypoint) {
+    // A callback may give the memory later.  A place after an exit is outside an IT block.
+    const bool unreadable = block.ended == flow::BlockEnd::kNotAccessible &&
+                            !follower.reads_callbacks() && block.it_out == 0;
+    return passes.unreadable && unreadable ? add_unreadable(range, block.it_in) : 0;
+  }
+  if (!passes.exception_returns && block.subtype == isa::InstrSubtype::kV8ExceptionReturn) return 0;
+  Node& node = add_block(range, block.it_in, block.is_indirect_branch());
   node.it_out = block.it_out;
   node.next_isa = block.next_isa;
-  node.link = block.link;
+  if (block.link) node.ending = Node::End::kCall;
   if (block.is_direct_branch()) node.target = block.target;
   return node.place;
 }
 
-Place Counter::find(std::uint32_t address, isa::Isa isa, flow::InstructionCache& cache) {
+Place Counter::find(std::uint32_t address, isa::Isa isa, flow::InstructionCache& cache,
+                    Passes passes) {
   if (const Place known = known_block(address, isa, 0)) return known;
   const flow::Step* const step = cache.find(address, isa);
-  if (step == nullptr) return 0;
+  if (step == nullptr) {
+    const bool unreadable =
+        cache.outcome() == flow::BlockEnd::kNotAccessible && !cache.reads_callbacks();
+    return passes.unreadable && unreadable
+               ? add_unreadable({.start = address, .end = address, .isa = isa}, 0)
+               : 0;
+  }
   Node& node = add_block({.start = step->address,
                           .end = step->end,
                           .count = 1,
@@ -204,7 +233,7 @@ Place Counter::find(std::uint32_t address, isa::Isa isa, flow::InstructionCache&
                           .last_subtype = step->subtype(),
                           .last_size = static_cast<std::uint8_t>(step->size()),
                           .conditional = step->conditional()},
-                         0);
+                         0, step->type() == isa::InstrType::kIndirectBranch);
   node.next_isa = cache.next_isa(*step);
   if (step->type() == isa::InstrType::kBranch) node.target = cache.target(*step);
   return node.place;
@@ -254,6 +283,7 @@ void Counter::replay(Stretch& stretch) {
 void Counter::Known::reset() {
   targets.fill({});
   stretches.assign(std::size_t{1} << kStretchBits, {});
+  filled.clear();
 }
 
 void Counter::drop_nodes() {
@@ -381,13 +411,9 @@ void Counter::observe_other(const Element& element) {
       if (has_cycles) add_other_cycles(element.cycle_count);
       break;
     case ElementKind::kAddrNacc:
-      if (task_.selector != nullptr && task_.counted) {
-        constexpr std::uint64_t kPage = 0x1000;
-        if (kept_.unread.size() < Counts::kMaxRows)
-          ++kept_.unread[{contexts_.now().task, element.start & ~(kPage - 1)}];
-      }
       if (has_cycles) count_cycles(element.cycle_count);
-      break;
+      stop_at_unreadable(element.start);
+      return;
     case ElementKind::kInstrRangeNoPath:
       if (task_.counted) kept_.pathless_instructions += element.count;
       [[fallthrough]];
@@ -398,9 +424,20 @@ void Counter::observe_other(const Element& element) {
   open_.direct = nullptr;
 }
 
+void Counter::stop_at_unreadable(std::uint64_t address) {
+  if (task_.selector != nullptr && task_.counted) {
+    constexpr std::uint64_t kPage = 0x1000;
+    if (kept_.unread.size() < Counts::kMaxRows)
+      ++kept_.unread[{contexts_.now().task, address & ~(kPage - 1)}];
+  }
+  open_.branch = 0;
+  open_.direct = nullptr;
+}
+
 // ---- Cycles ---------------------------------------------------------------------------------
 
-void Counter::count_cycles(std::uint64_t cycles) {
+// There is a group: is_empty() is false.
+void Counter::count_cycles_of_group(std::uint64_t cycles) {
   if (!group_.shares_cycles) {
     add_other_cycles(cycles);
     return;
@@ -408,11 +445,11 @@ void Counter::count_cycles(std::uint64_t cycles) {
   group_.waiting_cycles += cycles;
   if (group_.size == 1 && !group_.lost && !group_.is_head && (group_.places[0] & kExitBit) == 0 &&
       number_of(group_.places[0]) >= Nodes::kFirst) {
-    node(group_.places[0]).cycles += std::exchange(group_.waiting_cycles, 0);
+    node(group_.places[0]).cycles += exchange_waiting_cycles(0);
     group_.size = 0;
     return;
   }
-  if (!group_.is_empty()) close_group();
+  close_group();
 }
 
 void Counter::set_shares_cycles(bool share) {
@@ -590,8 +627,8 @@ void Counter::harvest_rows(Counts& counts) {
 }
 
 void Counter::harvest() {
-  for (Stretch& stretch : known_.stretches)
-    if (stretch.times != 0) replay(stretch);
+  for (Stretch* const stretch : known_.filled)
+    if (stretch->times != 0) replay(*stretch);
   Counts counts;
   harvest_rows(counts);
   for (Way& way : ways_.slots()) {

@@ -15,16 +15,21 @@ class CycleShare {
   /// The cycles of the next `count` instructions.
   std::uint64_t next(std::uint64_t count) {
     passed_ += count;
-    const std::uint64_t due =
-        passed_ >= instructions_
-            ? cycles_
-            : static_cast<std::uint64_t>(Wide{cycles_} * passed_ / instructions_);
+    const std::uint64_t due = passed_ >= instructions_ ? cycles_ : due_of(passed_);
     const std::uint64_t share = due - given_;
     given_ = due;
     return share;
   }
 
  private:
+  [[nodiscard]] std::uint64_t due_of(std::uint64_t passed) const {
+    // A division of 64 bits is several times faster.
+    constexpr std::uint64_t kHalf = 0xFFFF'FFFF;
+    if (cycles_ <= kHalf && passed <= kHalf) [[likely]]
+      return cycles_ * passed / instructions_;
+    return static_cast<std::uint64_t>(Wide{cycles_} * passed / instructions_);
+  }
+
   __extension__ using Wide = unsigned __int128;
 
   std::uint64_t cycles_;

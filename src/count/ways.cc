@@ -6,7 +6,8 @@ namespace waymark::count {
 namespace {
 
 constexpr std::size_t kMost = std::size_t{1} << 20;
-constexpr std::size_t kFirstTable = std::size_t{1} << 10;
+// Small, because each harvest of the counts reads the whole table.
+constexpr std::size_t kFirstTable = std::size_t{1} << 6;
 
 }  // namespace
 

@@ -40,21 +40,7 @@ Element* Decoder::unknown_address(TraceIndex index, const PHeader& header, unsig
   if (silent || (left == 0 && !cycle_accurate_ && !quirks_.empty_p_headers_count)) return at;
   const bool count_only = sent_unknown_ || left == 0;
   at = write(at, count_only ? ElementKind::kCycleCount : ElementKind::kAddrUnknown, index);
-  std::uint32_t cycles = 0;
-  switch (header.format) {
-    case 1:
-      cycles = left;
-      break;
-    case 2:
-      cycles = left == 2 ? 1 : 0;
-      break;
-    case 4:
-      break;
-    default:
-      cycles = header.cycle_count;
-      break;
-  }
-  count_cycles(at[-1], cycles);
+  count_cycles(at[-1], lost_cycles(header, left));
   sent_unknown_ = true;
   return at;
 }

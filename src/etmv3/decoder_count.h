@@ -25,7 +25,7 @@ class CountingWalk
     : public count::NodeTrack<CountingWalk<Host, kCycles>, false, false, flow::StepPath> {
   using Track = count::NodeTrack<CountingWalk, false, false, flow::StepPath>;
   using Track::at_, Track::budget_, Track::counter_, Track::path_, Track::way_;
-  using Track::find, Track::is_exit, Track::spend;
+  using Track::find, Track::spend;
   friend Track;
 
  public:
@@ -35,7 +35,7 @@ class CountingWalk
   static consteval protocol::VisitorTakes takes() { return {.p_headers = true}; }
 
   CountingWalk(Decoder& decoder, Counter& counter, Host& host)
-      : Track(decoder.path_, counter, false),
+      : Track(decoder.path_, counter, {.unreadable = true}),
         decoder_(decoder),
         host_(host),
         headers_(p_headers(kCycles, false).data()) {}
@@ -53,17 +53,21 @@ class CountingWalk
     if (at_ == 0 && !enter(headers_[data[position]])) return position;
     const bool waits = waiting_ != waiting_end_;
     if (!waits) waiting_ = position;
-    // The last header with atoms.
-    std::size_t last = waiting_;
-    bool has_atoms = waits;
-    std::size_t end = position;
-    for (; end != size && headers_[data[end]].valid; ++end) {
-      if (headers_[data[end]].atom_count == 0) continue;
-      last = end;
-      has_atoms = true;
-    }
+    std::size_t end = position + 1;
+    while (end != size && headers_[data[end]].valid) ++end;
+    // After the last header with atoms, unless that is the one that waits.
+    std::size_t last = end;
+    while (last != position && headers_[data[last - 1]].atom_count == 0) --last;
     waiting_end_ = end;
-    const std::size_t done = count_up_to(has_atoms ? last : end, position);
+    std::size_t until = end;
+    if (last != position) {
+      until = last - 1;
+    } else if (waits) {
+      until = waiting_;
+    }
+    std::size_t done = count_up_to(until, position);
+    // Nothing can be cancelled there.
+    if (is_lost()) done = count_up_to(end, end);
     host_.took(done - position);
     return done;
   }
@@ -71,10 +75,14 @@ class CountingWalk
   bool on_atoms(TraceIndex index, const PHeader& header) { return decode(index, header); }
 
   bool on_atoms(TraceIndex index, const ShortBranch& branch) {
-    if (at_ == 0) return decode(index, branch);
-    // Not cancelled.
-    count_up_to(waiting_end_, waiting_end_);
-    if (at_ == 0) return decode(index, branch);
+    if (at_ == 0) {
+      if (!begin()) return decode(index, branch);
+      at_ = Counter::kLost;
+    } else {
+      // Not cancelled.
+      count_up_to(waiting_end_, waiting_end_);
+      if (at_ == 0) return decode(index, branch);
+    }
     host_.took(1);
     index_ = index;
     last_ = kNone;
@@ -91,6 +99,7 @@ class CountingWalk
 
  private:
   static constexpr bool kLinksExits = true;
+  static constexpr bool kAbsorbs = false;
   static constexpr bool refuses(const count::Node& /*block*/) { return false; }
   static constexpr void before_find() {}
   void passed(Place place) {
@@ -99,6 +108,14 @@ class CountingWalk
       cycles_ = other_cycles_;
     }
   }
+  void passed_unreadable() {
+    if constexpr (kCycles) {
+      counter_.count_cycles(cycles_);
+      cycles_ = other_cycles_;
+    }
+  }
+  // Nothing says where execution is.
+  [[nodiscard]] bool is_lost() const { return at_ == Counter::kLost || Track::is_exit(at_); }
 
   template <class Atoms>
   [[gnu::noinline]] bool decode(TraceIndex index, const Atoms& atoms) {
@@ -117,22 +134,37 @@ class CountingWalk
     return after[-1].index_at(position);
   }
 
-  // Called before a header, from which on counting goes on if it has atoms.  True: live.
+  // Called before a header, from which on counting goes on if no earlier instruction can be
+  // cancelled after it.  True: live.
   bool enter(const PHeader& header) {
-    Decoder& d = decoder_;
-    if (d.sync_.state != DecoderState::State::kDecode || header.atom_count == 0) return false;
-    d.settle();
-    host_.flush();
-    if (!d.straight() || path_.lost) return false;
-    counter_.begin(path_.cache());
-    counter_.select(d.context_, std::max(d.packet_index_, d.memory_from_));
+    if (header.atom_count == 0 && (!path_.lost || decoder_.cancellable_)) return false;
+    if (!begin()) return false;
+    if (path_.lost) {
+      at_ = Counter::kLost;
+      lost_told_ = decoder_.sent_unknown_;
+      return true;
+    }
     at_ = find(path_.address, path_.isa, 0);
     if (at_ == 0) return false;
+    way_ = close_branch(at_);
+    return true;
+  }
+  // Earlier instructions were executed.  False: counting cannot go on here.
+  bool begin() {
+    Decoder& d = decoder_;
+    if (d.sync_.state != DecoderState::State::kDecode) return false;
+    d.settle();
+    host_.flush();
+    if (!d.straight()) return false;
+    counter_.begin(path_.cache());
+    counter_.select(d.context_, std::max(d.packet_index_, d.memory_from_));
     index_ = d.packet_index_;
     last_ = kNone;
-    lost_told_ = false;
-    way_ = counter_.close_branch(path_.address, path_.isa);
     return true;
+  }
+  count::Way* close_branch(Place at) {
+    const count::Range& range = counter_.node(at).range;
+    return Track::close_branch(at, range.start, range.isa);
   }
 
   // Counts headers that are not cancelled.  If one cannot be followed, the decoder has the place,
@@ -140,6 +172,8 @@ class CountingWalk
   std::size_t count_up_to(std::size_t end, std::size_t least) {
     if (waiting_ != end) last_ = end - 1;
     while (waiting_ != end) {
+      pass_headers(end);
+      if (waiting_ == end) break;
       const PHeader& header = headers_[data_[waiting_]];
       if (header.atom_count == 0) {
         count_cycles(header.cycle_count);
@@ -154,34 +188,96 @@ class CountingWalk
     return waiting_end_;
   }
 
+  // Counts the headers that wait while they only follow links, one or two at a time, which nearly
+  // all do.
+  void pass_headers(std::size_t end) {
+    if (is_lost() || (kCycles && counter_.has_cycle_group())) return;
+    Place at = at_;
+    std::size_t position = waiting_;
+    std::uint32_t budget = budget_;
+    std::uint64_t cycles = kCycles ? counter_.exchange_waiting_cycles(0) : 0;
+    std::uint64_t cycle_headers = 0;
+    for (; position != end; ++position) {
+      const PHeader& header = headers_[data_[position]];
+      if (header.atom_count == 0) {
+        if (Track::is_exit(at)) break;
+        cycles += header.cycle_count;
+        ++cycle_headers;
+        continue;
+      }
+      const unsigned first = header.atoms & 1U;
+      const Place between = this->next(at, first);
+      if (between == 0 || header.atom_count > 2 || budget == 1) break;
+      Place to = between;
+      if (header.atom_count == 2) {
+        const unsigned second = header.atoms >> 1;
+        to = this->next(between, second);
+        if (to == 0) break;
+        this->step_over(between, second);
+        if constexpr (kCycles) counter_.add_cycles(between, header.other_cycles);
+      }
+      this->step_over(at, first);
+      if constexpr (kCycles) counter_.add_cycles(at, cycles + header.first_cycles);
+      cycles = 0;
+      --budget;
+      at = to;
+      way_ = nullptr;
+    }
+    lost_told_ = false;
+    at_ = at;
+    budget_ = budget;
+    waiting_ = position;
+    if constexpr (!kCycles) return;
+    counter_.exchange_waiting_cycles(cycles);
+    counter_.count_elements(ElementKind::kCycleCount, cycle_headers);
+  }
+
   void count_cycles(std::uint32_t cycles) {
     if constexpr (!kCycles) return;
     counter_.count_element(ElementKind::kCycleCount);
     counter_.count_cycles(cycles);
-    lost_told_ = is_exit(at_);
+    lost_told_ = is_lost();
   }
 
   // False: the decoder has got the rest of the header, and waiting_ is after it.
   bool count_atoms(const PHeader& header) {
     std::uint64_t atoms = header.atoms;
     std::uint32_t left = header.atom_count;
-    cycles_ = header.first_cycles;
-    other_cycles_ = header.other_cycles;
-    if (!is_exit(at_)) lost_told_ = false;
-    if (this->take(atoms, left) == flow::Turn::kOn) [[likely]] {
+    if (!is_lost()) [[likely]] {
+      cycles_ = header.first_cycles;
+      other_cycles_ = header.other_cycles;
+      lost_told_ = false;
+      this->take(atoms, left);
       // Not earlier: harvested counts cannot be taken back.
       spend();
-      return true;
+      if (at_ == 0) {
+        decoder_.finish_header(index_of(waiting_++), header, header.atom_count - left);
+        host_.flush();
+        return false;
+      }
     }
-    decoder_.finish_header(index_of(waiting_++), header, header.atom_count - left);
-    host_.flush();
-    return false;
+    if (left != 0) count_lost(header, left);
+    return true;
+  }
+
+  // As Decoder::unknown_address(), for the last atoms of a header.
+  void count_lost(const PHeader& header, std::uint32_t left) {
+    if (lost_told_) {
+      if constexpr (!kCycles) return;
+      counter_.count_element(ElementKind::kCycleCount);
+    } else {
+      // Nothing shows where the last branch went.
+      counter_.count_unknown_address();
+      lose();
+      lost_told_ = true;
+    }
+    if constexpr (kCycles) counter_.count_cycles(lost_cycles(header, left));
   }
 
   // A branch packet states the place.
   void go_to(std::uint32_t address, isa::Isa isa) {
     decoder_.packet_isa_ = isa;
-    const bool from_exit = is_exit(at_);
+    const bool from_exit = Track::is_exit(at_);
     // No instruction has come after the last branch.
     if (!from_exit) this->take_back_way();
     const Place to = from_exit ? this->way_to(at_, address, isa) : find(address, isa, 0);
@@ -191,24 +287,37 @@ class CountingWalk
       return;
     }
     at_ = to;
-    if (!from_exit) way_ = counter_.close_branch(address, isa);
+    if (!from_exit) way_ = close_branch(to);
+  }
+
+  // From an exit.  The path has the place from now on.
+  void lose() {
+    if (at_ == Counter::kLost) return;
+    const count::Range& range = counter_.node(at_).range;
+    path_.go_to(static_cast<std::uint32_t>(range.end), range.isa);
+    path_.lose();
+    at_ = Counter::kLost;
   }
 
   // The decoder gets the position; what is open is closed by what is observed.
   void leave() {
     if (at_ == 0) return;
     this->take_back_way();
+    if (is_lost()) {
+      if (Track::is_exit(at_)) counter_.open_branch(at_);
+      lose();
+      stop(lost_told_);
+      return;
+    }
     const count::Range& range = counter_.node(at_).range;
-    const bool lost = is_exit(at_);
-    if (lost) counter_.open_branch(at_);
-    hand_over(static_cast<std::uint32_t>(lost ? range.end : range.start), range.isa, 0);
-    if (!lost) return;
-    path_.lose();
-    decoder_.sent_unknown_ = lost_told_;
+    hand_over(range.start, range.isa, 0);
   }
   void hand_over(std::uint64_t address, isa::Isa isa, std::uint8_t /*it*/) {
     path_.go_to(static_cast<std::uint32_t>(address), isa);
-    decoder_.sent_unknown_ = false;
+    stop(false);
+  }
+  void stop(bool lost_told) {
+    decoder_.sent_unknown_ = lost_told;
     decoder_.packet_index_ = last_ != kNone ? index_of(last_) : index_;
     at_ = 0;
     way_ = nullptr;
@@ -241,7 +350,7 @@ class CountingWalk
   // The cycles of the next element and of those after it.
   std::uint8_t cycles_ = 0;
   std::uint8_t other_cycles_ = 0;
-  bool lost_told_ = false;  ///< As DecoderState::sent_unknown_, at an exit.
+  bool lost_told_ = false;  ///< As DecoderState::sent_unknown_, where is_lost().
 };
 
 }  // namespace waymark::etmv3

@@ -37,7 +37,8 @@ class CountingWalk final
   static consteval protocol::VisitorTakes takes() { return {.atom_rows = true, .places = true}; }
 
   CountingWalk(Parser& parser, Decoder& decoder, Counter& counter, Host& host)
-      : Track(decoder.path_, counter, decoder.config_.major_version() >= 5),
+      : Track(decoder.path_, counter,
+              {.exception_returns = decoder.config_.major_version() < 5, .unreadable = true}),
         parser_(parser),
         decoder_(decoder),
         host_(host) {
@@ -61,9 +62,10 @@ class CountingWalk final
     if (queues_) return queue(headers);
     if (headers.empty()) return true;
     last_.place = &headers.back();
-    if (time_.waits) [[unlikely]]
-      count_time();
+    if (waiting_.count != 0) [[unlikely]]
+      count_waiting();
     std::uint32_t used = 0;
+    if (at_ == 0) enter([&] { return parser_.index_of(headers.data()); });
     if (at_ != 0) [[likely]] {
       const auto all = load_le<std::uint64_t>(headers.data());
       const std::uint64_t row =
@@ -117,13 +119,11 @@ class CountingWalk final
       last_.index = cycles_.index = index_of(packet);
       return true;
     }
-    if (!kCycles && packet.type == PacketType::kTimestamp && at_ != 0 && !time_.waits &&
-        !markers_ && path_.follower().covers(index_of(packet) + 1)) {
+    if (!kCycles && at_ != 0 && can_wait(packet)) {
       host_.took(1);
-      time_.waits = true;
-      time_.value = packet.timestamp;
       last_.place = place_;
-      last_.index = time_.index = index_of(packet);
+      last_.index = index_of(packet);
+      waiting_.list[waiting_.count++] = {packet.type, last_.index, value_of(packet)};
       return true;
     }
     return slow_packet(packet);
@@ -131,9 +131,11 @@ class CountingWalk final
 
  private:
   static constexpr bool kLinksExits = true;
+  static constexpr bool kAbsorbs = true;
   static constexpr bool refuses(const Node& /*block*/) { return false; }
   static constexpr void before_find() {}
   static constexpr void passed(Place /*block*/) {}
+  static constexpr void passed_unreadable() {}
 
   /// The atoms of a byte; none if it is not an atom header.
   struct Row {
@@ -183,7 +185,7 @@ class CountingWalk final
         host_.took(1);
         last_.place = place_;
         last_.index = packet.index;
-        if (time_.waits) count_time();
+        if (waiting_.count != 0) count_waiting();
         if (!follow(bits, count)) slow_atoms(packet.index, bits, count);
         return !decoder_.failed();
       }
@@ -191,7 +193,7 @@ class CountingWalk final
     leave();
     packet.index = index_of(packet);
     if (host_.takes(packet)) decoder_.accept(packet);
-    host_.flush();
+    if (decoder_.busy()) host_.flush();
     return !decoder_.failed();
   }
 
@@ -234,7 +236,7 @@ class CountingWalk final
       at_ = Counter::kLost;
     } else {
       at_ = find(path_.address, path_.isa, path_.it);
-      if (at_ != 0) counter_.close_branch(path_.address, path_.isa);
+      if (at_ != 0) this->close_branch(at_, path_.address, path_.isa);
     }
   }
 
@@ -257,8 +259,10 @@ class CountingWalk final
   flow::Turn take(TraceIndex index, std::uint64_t& atoms, std::uint32_t& left) override {
     if (at_ == 0) enter_at(index);
     if (at_ == 0) return flow::Turn::kStuck;
+    const flow::Turn turned = Track::take(atoms, left);
+    // Not earlier: harvested counts cannot be taken back.
     spend();
-    return Track::take(atoms, left);
+    return turned;
   }
   bool go_to(std::uint64_t address, isa::Isa isa) override {
     if (at_ == 0) return false;
@@ -297,18 +301,18 @@ class CountingWalk final
     if (held_.before != 0) hold();
     if (address_behind) decoder_.queue_.drop_held();
     if (is_exit(at_)) {
-      const Node& branch = counter_.node(at_);
+      const Node& last = counter_.node(at_);
       counter_.open_branch(at_);
-      set_place(branch.range.end, branch.next_isa, 0);
+      set_place(last.range.end, last.next_isa, 0);
       path_.lost = true;
-      path_.pop_pending = kReturns;
+      path_.pop_pending = kReturns && !this->is_lost(at_);
     } else if (is_block(at_)) {
       const Node& block = counter_.node(at_);
       set_place(block.range.start, block.range.isa, block.it_in);
     }
     stop();
     if (cycles_.waits) give_cycles(address_behind);
-    if (time_.waits) give_time();
+    if (waiting_.count != 0) give_waiting();
   }
 
   void give(const Packet& packet) {
@@ -316,20 +320,44 @@ class CountingWalk final
     host_.flush();
   }
 
-  // Atoms have come after the timestamp.
-  void count_time() {
-    time_.waits = false;
-    counter_.count_element(ElementKind::kTimestamp);
-  }
+  // -- Packets that make one element, which is known only when an atom has followed. --
 
-  // No atoms have come after it: it waits in the decoder's queue.
-  [[gnu::noinline]] void give_time() {
-    time_.waits = false;
-    Packet packet;
-    packet.index = time_.index;
-    packet.type = PacketType::kTimestamp;
-    packet.timestamp = time_.value;
-    give(packet);
+  static std::uint64_t value_of(const Packet& packet) {
+    return packet.type == PacketType::kTimestamp ? packet.timestamp : packet.value;
+  }
+  [[nodiscard]] bool can_wait(const Packet& packet) const {
+    if (waiting_.count == waiting_.list.size()) return false;
+    if (packet.type == PacketType::kTimestamp) return path_.follower().covers(index_of(packet) + 1);
+    return packet.type == PacketType::kTimestampMarker || packet.type == PacketType::kEvent;
+  }
+  // Atoms have come after them.
+  void count_waiting() {
+    for (const Waiting& packet : std::span(waiting_.list).first(std::exchange(waiting_.count, 0))) {
+      if (packet.type == PacketType::kTimestamp) {
+        // Without its marker, it has no position.
+        if (!markers_ || decoder_.earlier_.marker) counter_.count_element(ElementKind::kTimestamp);
+      } else if (packet.type == PacketType::kTimestampMarker) {
+        decoder_.earlier_.marker = true;
+        counter_.count_element(ElementKind::kSyncMarker);
+      } else {
+        counter_.count_element(ElementKind::kEvent);
+      }
+    }
+  }
+  // No atoms have come after them: they wait in the decoder's queue.
+  [[gnu::noinline]] void give_waiting() {
+    for (const Waiting& waiting :
+         std::span(waiting_.list).first(std::exchange(waiting_.count, 0))) {
+      Packet packet;
+      packet.index = waiting.index;
+      packet.type = waiting.type;
+      if (waiting.type == PacketType::kTimestamp) {
+        packet.timestamp = waiting.value;
+      } else {
+        packet.value = static_cast<decltype(packet.value)>(waiting.value);
+      }
+      give(packet);
+    }
   }
 
   // The cycle count that no atom has followed waits in the decoder's queue, and so does an address
@@ -384,7 +412,7 @@ class CountingWalk final
 
   // False: the decoder has the position, and gets the remaining atoms too.
   bool follow(std::uint64_t& atoms, std::uint32_t& left) {
-    spend();
+    if (held_.before == 0) way_ = nullptr;
     held_.before = 0;
     if constexpr (kCycles) {
       if (cycles_.waits) {
@@ -393,7 +421,10 @@ class CountingWalk final
         counter_.count_cycles(cycles_.count);
       }
     }
-    return Track::take(atoms, left) == flow::Turn::kOn;
+    const flow::Turn turned = Track::take(atoms, left);
+    // Not earlier: harvested counts cannot be taken back.
+    spend();
+    return turned == flow::Turn::kOn;
   }
 
   void go_to(std::uint64_t address, std::uint8_t is) {
@@ -434,7 +465,7 @@ class CountingWalk final
       return;
     }
     at_ = found;
-    if (!is_exit(from)) way_ = counter_.close_branch(address, isa);
+    if (!is_exit(from)) way_ = this->close_branch(found, address, isa);
   }
 
   // The previous place is gone: as if the address had been applied.
@@ -442,7 +473,7 @@ class CountingWalk final
     held_.before = 0;
     hand_over(address, isa, it);
     if (cycles_.waits) give_cycles(false);
-    if (time_.waits) give_time();
+    if (waiting_.count != 0) give_waiting();
   }
 
   void slow_atoms(TraceIndex index, std::uint64_t atoms, std::uint32_t count) {
@@ -479,11 +510,15 @@ class CountingWalk final
     std::uint32_t count = 0;
     TraceIndex index = 0;
   };
-  /// A timestamp that no atom has followed.
-  struct Time {
-    bool waits = false;
-    std::uint64_t value = 0;
+  /// A packet that no atom has followed.
+  struct Waiting {
+    PacketType type = PacketType::kTimestamp;
     TraceIndex index = 0;
+    std::uint64_t value = 0;
+  };
+  struct WaitingPackets {
+    std::array<Waiting, 32> list{};
+    std::size_t count = 0;
   };
   /// The last packet that was counted.
   struct Last {
@@ -492,7 +527,7 @@ class CountingWalk final
   };
   Held held_;
   Cycles cycles_;
-  Time time_;
+  WaitingPackets waiting_;
   Last last_;
 };
 

@@ -26,7 +26,7 @@ class CountingWalk
   using Place = count::Place;
 
   CountingWalk(Decoder& decoder, Counter& counter, Host& host)
-      : Track(decoder.path_, counter, false), decoder_(decoder), host_(host) {}
+      : Track(decoder.path_, counter, {}), decoder_(decoder), host_(host) {}
   CountingWalk(const CountingWalk&) = delete;
   CountingWalk& operator=(const CountingWalk&) = delete;
   ~CountingWalk() {
@@ -69,13 +69,15 @@ class CountingWalk
 
  private:
   static constexpr bool kLinksExits = false;
+  static constexpr bool kAbsorbs = false;
   // The decoder reports an empty or missing stack.
   bool refuses(const Node& block) {
-    return !kReturns || block.link || path_.return_stack.size() == 0;
+    return !kReturns || block.ending == Node::End::kCall || path_.return_stack.size() == 0;
   }
   // Nodes may go; then last_ is no longer one.
   void before_find() { tell_isa(); }
   void passed(Place block) { last_ = block; }
+  static constexpr void passed_unreadable() {}
 
   [[gnu::noinline]] bool slow_atoms(TraceIndex index, const AtomPacket& all, std::uint64_t atoms,
                                     std::uint32_t left) {
@@ -148,7 +150,7 @@ class CountingWalk
       if (packet.has_cycle_count) counter_.count_cycles(packet.cycle_count);
     }
     const Node& block = counter_.node(from);
-    if (kReturns && block.link && block.range.is_branch())
+    if (kReturns && block.ending == Node::End::kCall && block.range.is_branch())
       path_.push(block.range.end, block.range.isa);
     const std::uint64_t address = packet.address.value;
     if (block.range.last_type == isa::InstrType::kIndirectBranch) {

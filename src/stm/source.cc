@@ -4,6 +4,7 @@
 #include <array>
 
 #include "findings.h"
+#include "waymark/count/counter.h"
 #include "waymark/protocol/packet_source.h"
 #include "waymark/stm/decoder.h"
 #include "waymark/stm/fields.h"
@@ -13,13 +14,33 @@
 namespace waymark::stm {
 namespace {
 
+/// Counts simple packets without making their elements.  `Host` as for etmv4::CountingWalk.
+template <class Host>
+struct Counting {
+  static consteval protocol::VisitorTakes takes() { return {}; }
+
+  Decoder& decoder;
+  Host& host;
+  std::uint64_t passed = 0;
+
+  bool on_packet(const Packet& packet) {
+    if (decoder.pass(packet)) [[likely]] {
+      ++passed;
+      return true;
+    }
+    if (host.takes(packet)) decoder.accept(packet);
+    host.flush();
+    return !decoder.failed();
+  }
+};
+
 struct Parts {
   using Config = stm::Config;
   using Packet = stm::Packet;
   using Parser = stm::Parser;
   using Decoder = stm::Decoder;
   static constexpr protocol::Capabilities kCapabilities{
-      .counts = false,
+      .counts = true,
       .runs_atoms = false,
       .settles_atoms = false,
       .runs_rows = false,
@@ -42,6 +63,15 @@ struct Parts {
   static Decoder make_decoder(const Config& config, const image::Image* /*image*/,
                               const SourceOptions& options) {
     return Decoder(config, Quirks::of(options.quirks));
+  }
+  template <class Host>
+  static void count(Parser& parser, Decoder& decoder, count::Counter& counter, Host& host) {
+    // With tasks, each element says whether it is counted.
+    if (counter.has_tasks()) return;
+    Counting<Host> counting{decoder, host};
+    parser.parse(counting);
+    host.took(counting.passed);
+    counter.count_elements(ElementKind::kSwTrace, counting.passed);
   }
   static bool has_cycles(const Config& /*config*/) { return false; }
   static bool can_jump(const Decoder& /*decoder*/) { return true; }

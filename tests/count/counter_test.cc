@@ -275,6 +275,35 @@ TEST_F(CountedLoop, is_counted_on_its_blocks) {
   EXPECT_EQ(counted->statistics().packets, 3U + 300U);
 }
 
+// The program ends within the second block: each atom there makes a range and an element for what
+// is missing, and those after it are lost.
+TEST_F(CountedLoop, is_counted_on_its_blocks_where_its_end_is_missing) {
+  program(0xD503201F);
+  const Bytes whole = image_.read(0x1000, image::kSpaceAny, 1, {});
+  const std::vector<std::uint8_t> part(whole.begin(), whole.begin() + 12);
+  ASSERT_TRUE(image_.remove(0x1000, image::kSpaceAny));
+  ASSERT_TRUE(image_.add_buffer(0x1000, part));
+  std::vector<std::uint8_t> trace = loops(1, true);
+  // Four atoms at the address where one instruction is left, then to where none is, and back.
+  for (int i = 0; i < 50; ++i)
+    trace.insert(trace.end(), {0x95, 0x02, 0xDB, 0xDB, 0x95, 0x03, 0xF7, 0x95, 0x00, 0xF7});
+  const auto counted = source();
+  Counter counter;
+  count(*counted, counter, trace);
+  const Counts counts = counter.take();
+  const auto decoded = source();
+  support::PlainCounter plain(true);
+  const frames::Run run{0, 0};
+  decoded->feed({trace, {&run, 1}});
+  std::vector<Element> elements(100);
+  while (const std::size_t got = decoded->next(elements))
+    plain.add(std::span<const Element>(elements).first(got));
+  EXPECT_EQ(support::difference(plain.counts(), counts), "");
+  constexpr auto kMissing = static_cast<std::size_t>(ElementKind::kAddrNacc);
+  EXPECT_GT(counts.others[kMissing], 100U);
+  EXPECT_LT(counted->statistics().elements, 12U);
+}
+
 TEST_F(CountedLoop, is_counted_anew_when_its_program_has_changed) {
   program(0xD503201F);
   const auto counted = source();

@@ -41,6 +41,24 @@ class Bench {
 
   [[nodiscard]] std::size_t size() const { return capture_->bytes.size(); }
 
+  /// Removes parts of the program: trace leads to memory that cannot be read.
+  void remove_parts(synth::Random& random) {
+    auto rest = std::make_unique<image::Image>();
+    const std::uint64_t mean = random.between(10, 400);
+    for (const image::RegionInfo& region : capture_->image->regions()) {
+      std::uint64_t at = region.first;
+      while (at <= region.last) {
+        const Bytes all = capture_->image->read(at, region.space, 0, {});
+        const Bytes part = all.first(std::min<std::size_t>(all.size(), 2 * random.about(mean)));
+        if (!random.one_in(4)) {
+          EXPECT_TRUE(rest->add_buffer(at, part, region.space));
+        }
+        at += part.size();
+      }
+    }
+    capture_->image = std::move(rest);
+  }
+
   [[nodiscard]] std::unique_ptr<DecodeTree> tree() const {
     auto tree = std::make_unique<DecodeTree>(capture_->maker.frame_options());
     for (auto& source : capture_->sources()) EXPECT_TRUE(tree->add(std::move(source)));
@@ -196,9 +214,10 @@ std::uint64_t instructions_of(const CountsById& counts) {
 
 class CountedWorkload : public testing::TestWithParam<std::vector<Protocol>> {
  protected:
-  void check(std::uint64_t seed, bool damage) {
+  void check(std::uint64_t seed, bool damage, bool lacks_parts = false) {
     synth::Random random(seed);
-    const Bench bench(seed, GetParam(), damage);
+    Bench bench(seed, GetParam(), damage);
+    if (lacks_parts) bench.remove_parts(random);
     const CountsById plain = bench.by_elements();
     instructions_ += instructions_of(plain);
     ASSERT_EQ(difference(plain, bench.by_counting(1 << 20)), "");
@@ -230,10 +249,21 @@ TEST_P(CountedWorkload, adds_up_to_its_elements_where_it_is_damaged) {
   }
 }
 
+TEST_P(CountedWorkload, adds_up_to_its_elements_where_parts_of_its_program_are_missing) {
+  for (std::uint64_t seed = 1; seed <= synth::seed_count(150); ++seed) {
+    check(seed, seed % 4 == 0, true);
+    ASSERT_FALSE(HasFatalFailure()) << "seed " << seed;
+  }
+}
+
 TEST_P(CountedWorkload, gives_the_same_in_parts_on_several_threads) {
   std::uint64_t taken = 0;
   for (std::uint64_t seed = 1; seed <= synth::seed_count(60); ++seed) {
-    const Bench bench(seed, GetParam(), seed % 3 == 0, 20'000 + 997 * seed);
+    Bench bench(seed, GetParam(), seed % 3 == 0, 20'000 + 997 * seed);
+    if (seed % 5 == 0) {
+      synth::Random random(seed);
+      bench.remove_parts(random);
+    }
     const CountsById alone = bench.by_counting(1 << 16);
     parallel::Statistics how;
     const CountsById together =

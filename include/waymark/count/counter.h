@@ -81,6 +81,8 @@ class Counter {
   /// except for open edges and groups of a Part: Counts::keep() removes those.
   void set_tasks(const image::ImageSelector* selector, TaskFilter filter = {});
 
+  [[nodiscard]] bool has_tasks() const { return task_.selector != nullptr; }
+
   /// From this call on, it counts a part of a stream, and does not know what came before.
   void begin_part();
 
@@ -112,12 +114,18 @@ class Counter {
   static constexpr Place kBefore = 3 * sizeof(Step);
   static constexpr Place kExitBit = Nodes::kExitBit;
 
-  /// The block at the address; 0 if it does not end with a waypoint, or with one that is refused.
+  /// Which blocks a walk passes.
+  struct Passes {
+    bool exception_returns = true;
+    /// Those that end in memory that cannot be read: nothing says where the next atom leads.
+    bool unreadable = false;
+  };
+  /// The block at the address; 0 if it does not end with a waypoint, or is not passed.
   /// May drop all nodes: see generation().
   Place find(std::uint64_t address, isa::Isa isa, std::uint8_t it, flow::Follower& follower,
-             bool refuse_exception_returns);
+             Passes passes);
   /// The same for a single instruction; 0 if there is none.
-  Place find(std::uint32_t address, isa::Isa isa, flow::InstructionCache& cache);
+  Place find(std::uint32_t address, isa::Isa isa, flow::InstructionCache& cache, Passes passes);
 
   /// Changes when earlier nodes and places are gone.
   [[nodiscard]] std::uint64_t generation() const { return origin_.generation; }
@@ -156,6 +164,7 @@ class Counter {
       return;
     }
     if (at.times != 0) replay(at);
+    if (at.from == 0) known_.filled.push_back(&at);
     at = {.row = row, .from = from, .to = to, .times = 0, .seen = 0};
   }
 
@@ -197,20 +206,46 @@ class Counter {
     group_.places[group_.size++] = place;
   }
   /// Counts an element that does not end the flow.
-  void count_element(ElementKind kind) {
-    if (task_.counted) ++kept_.others[static_cast<std::size_t>(kind)];
+  void count_element(ElementKind kind) { count_elements(kind, 1); }
+  void count_elements(ElementKind kind, std::uint64_t times) {
+    if (task_.counted) kept_.others[static_cast<std::size_t>(kind)] += times;
+  }
+  /// Counts an element that says that the address is unknown, without its cycles.
+  void count_unknown_address() {
+    count_element(ElementKind::kAddrUnknown);
+    open_branch(0);
+    open_.direct = nullptr;
+  }
+  /// Counts an element that stands for memory that cannot be read.
+  void count_unreadable(std::uint64_t address) {
+    count_element(ElementKind::kAddrNacc);
+    stop_at_unreadable(address);
   }
   /// Counts the cycles of what was logged.
-  void count_cycles(std::uint64_t cycles);
+  void count_cycles(std::uint64_t cycles) {
+    if (group_.is_empty()) [[likely]] {
+      group_.waiting_cycles += cycles;
+    } else {
+      count_cycles_of_group(cycles);
+    }
+  }
   /// Counts the cycles of a range that has a count of its own, and is not logged for that.
   void count_cycles_of(Place place, std::uint64_t cycles) {
     if (group_.is_empty()) [[likely]] {
-      nodes_.numbered(place / sizeof(Step)).cycles +=
-          std::exchange(group_.waiting_cycles, 0) + cycles;
+      add_cycles(place, exchange_waiting_cycles(0) + cycles);
     } else {
       log(place);
       count_cycles(cycles);
     }
+  }
+  /// The next cycle count may cover ranges that were logged.  Otherwise ranges with counts of their
+  /// own can be counted with the next two functions: the first of them gets what waits.
+  [[nodiscard]] bool has_cycle_group() const { return !group_.is_empty(); }
+  std::uint64_t exchange_waiting_cycles(std::uint64_t cycles) {
+    return std::exchange(group_.waiting_cycles, cycles);
+  }
+  void add_cycles(Place place, std::uint64_t cycles) {
+    nodes_.numbered(place / sizeof(Step)).cycles += cycles;
   }
 
  private:
@@ -233,9 +268,11 @@ class Counter {
     if (task_.counted) kept_.other_cycles += cycles;
   }
   void replay(Stretch& stretch);
+  void stop_at_unreadable(std::uint64_t address);
   Node* observe_again(const Element& element);
   void observe_other(const Element& element);
   void tidy_group();
+  void count_cycles_of_group(std::uint64_t cycles);
   void end_group_at_gap();
   void close_group();
   [[nodiscard]] PartRange part_range(const Node& node) const;
@@ -243,7 +280,8 @@ class Counter {
   void begin(const void* memory, std::uint64_t flushes);
   Node& make() { return nodes_.make(contexts_.current); }
   [[nodiscard]] Place known_block(std::uint64_t address, isa::Isa isa, std::uint8_t it);
-  Node& add_block(const Range& range, std::uint8_t it);
+  Node& add_block(const Range& range, std::uint8_t it, bool has_exit);
+  Place add_unreadable(const Range& range, std::uint8_t it);
   Node* range_node(const Element& element);
   void harvest_rows(Counts& counts);
   void drop_nodes();
@@ -252,6 +290,7 @@ class Counter {
   struct Known {
     std::array<Target, std::size_t{1} << kTargetBits> targets;
     std::vector<Stretch> stretches;
+    std::vector<Stretch*> filled;  ///< Those that are not empty: harvest() looks at no others.
     Expand expand = nullptr;
     void reset();  ///< `expand` stays.
   };

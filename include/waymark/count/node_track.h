@@ -18,7 +18,9 @@ namespace waymark::count {
 ///   void before_find();                   nodes may be dropped now
 ///   void passed(Place);                   a block was counted
 ///   bool refuses(const Node&);            a taken indirect branch is not counted here
+///   void passed_unreadable();             an atom was counted where nothing can be read
 ///   static constexpr bool kLinksExits;    refuses() never depends on the state of the path
+///   static constexpr bool kAbsorbs;       atoms after that one make no elements
 template <class Walk, bool kCycles, bool kReturns, class WalkedPath = flow::Path>
 class NodeTrack {
   static constexpr bool kBlocks = std::same_as<WalkedPath, flow::Path>;
@@ -30,7 +32,7 @@ class NodeTrack {
   // The order matters: what depends on the previous step is one load from a sum of two registers.
   [[nodiscard]] Place next(Place at, unsigned taken) const { return words(at, taken)[0]; }
   void pass(Place at, unsigned taken) {
-    ++words(at, taken)[2];
+    step_over(at, taken);
     if constexpr (kCycles) counter_.log(at);
     walk().passed(at);
   }
@@ -45,15 +47,22 @@ class NodeTrack {
  protected:
   static bool is_exit(Place place) { return (place & Counter::kExitBit) != 0; }
   static bool is_block(Place place) { return !is_exit(place) && place > Counter::kReturn; }
+  // After memory that cannot be read.
+  bool is_lost(Place place) {
+    return is_exit(place) && counter_.node(place).ending == Node::End::kUnreadable;
+  }
 
   Place find(std::uint64_t address, isa::Isa isa, std::uint8_t it) {
     walk().before_find();
     if constexpr (kBlocks) {
-      return counter_.find(address, isa, it, path_.follower(), refuse_exception_returns_);
+      return counter_.find(address, isa, it, path_.follower(), passes_);
     } else {
-      return counter_.find(static_cast<std::uint32_t>(address), isa, path_.cache());
+      return counter_.find(static_cast<std::uint32_t>(address), isa, path_.cache(), passes_);
     }
   }
+
+  // Follows a link and counts no more than that.
+  void step_over(Place at, unsigned taken) { ++words(at, taken)[2]; }
 
   void count(Place block, bool taken) {
     ++counter_.step(block).times[taken ? 1 : 0];
@@ -88,10 +97,16 @@ class NodeTrack {
       walk().hand_over(top.address, top.isa, it);
       return false;
     }
-    if (!is_exit(from)) counter_.close_branch(top.address, top.isa);
+    if (!is_exit(from)) close_branch(found, top.address, top.isa);
     path_.pop_pending = path_.lost = false;
     at_ = found;
     return true;
+  }
+
+  // A range begins at the block.  If it has no instructions, no range comes: what is open stays
+  // open until an atom does.
+  Way* close_branch(Place block, std::uint64_t address, isa::Isa isa) {
+    return counter_.node(block).range.count != 0 ? counter_.close_branch(address, isa) : nullptr;
   }
 
   // Counts the way, unless it cannot be followed.
@@ -161,14 +176,14 @@ class NodeTrack {
  private:
   friend Walk;
 
-  NodeTrack(WalkedPath& path, Counter& counter, bool refuse_exception_returns)
+  NodeTrack(WalkedPath& path, Counter& counter, Counter::Passes passes)
       : path_(path),
         counter_(counter),
         steps_(counter.steps()),
         budget_(counter.budget),
-        refuse_exception_returns_(refuse_exception_returns) {}
+        passes_(passes) {}
 
-  const bool refuse_exception_returns_;
+  const Counter::Passes passes_;
 
   Walk& walk() { return static_cast<Walk&>(*this); }
   [[nodiscard]] std::uint32_t* words(Place at, unsigned taken) const {
@@ -178,9 +193,8 @@ class NodeTrack {
   // What follows an indirect branch is on the return stack.
   bool leaves_exit() {
     if constexpr (kBlocks) {
-      return pop();
+      return !is_lost(at_) && pop();
     } else {
-      walk().leave();
       return false;
     }
   }
@@ -190,6 +204,21 @@ class NodeTrack {
     } else {
       return false;
     }
+  }
+
+  // Takes an atom where the instructions end that can be read.  Nothing says where it leads.
+  void take_unreadable(const Node& block) {
+    if (block.range.count != 0) {
+      count(at_, true);
+    } else if (way_ != nullptr) {
+      // Nothing was executed there, so no edge leads to it.
+      --way_->times;
+      way_ = nullptr;
+    }
+    counter_.count_unreadable(block.range.end);
+    at_ = block.far;
+    if (Walk::kAbsorbs) counter_.step(at_).next = {at_, at_};
+    walk().passed_unreadable();
   }
 
   // Takes an atom at a place that has no link for it.
@@ -204,6 +233,10 @@ class NodeTrack {
       }
     }
     Node& block = counter_.node(at_);
+    if (block.ending == Node::End::kUnreadable) {
+      take_unreadable(block);
+      return flow::Turn::kOn;
+    }
     Place& link = counter_.step(at_).next[taken ? 1 : 0];
     const bool branches = taken && block.range.is_branch();
     const bool indirect = branches && block.range.last_type == isa::InstrType::kIndirectBranch;
@@ -212,7 +245,7 @@ class NodeTrack {
       return flow::Turn::kStuck;
     }
     count(at_, taken);
-    const bool pushes = kReturns && branches && block.link;
+    const bool pushes = kReturns && branches && block.ending == Node::End::kCall;
     if constexpr (kReturns) {
       if (pushes) path_.push(block.range.end, block.range.isa);
     }

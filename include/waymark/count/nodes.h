@@ -34,21 +34,27 @@ struct ElementWords {
 
 /// Everything else about a block, or about instructions that an element reported.
 struct Node {
+  enum class End : std::uint8_t {
+    kOther,
+    kCall,
+    /// A block: what follows its instructions, if it has any, cannot be read.
+    kUnreadable,
+  };
   Range range;
   ElementWords words;                    ///< For a range that was observed.
   std::array<Node*, 2> guess{};          ///< The range that was observed next.
   std::array<std::uint64_t, 2> times{};  ///< In addition to those of its step.
   std::uint64_t cycles = 0;
   std::uint64_t target = kNoAddress;
-  /// For a block with an indirect branch: its exit.  For a call whose return address goes to the
-  /// return stack: its target.
+  /// For a block with an indirect branch, or that cannot be read to its end: its exit.  For a call
+  /// whose return address goes to the return stack: its target.
   Place far = 0;
   Place place = 0;
   std::uint32_t context = 0;  ///< Its number in the counter.
   std::uint8_t it_in = 0;
   std::uint8_t it_out = 0;
   isa::Isa next_isa = isa::Isa::kUnknown;  ///< After a taken branch.
-  bool link = false;
+  End ending = End::kOther;
   bool opens = false;  ///< If it is observed as executed, it asks for what comes next.
 };
 
@@ -71,7 +77,7 @@ class Nodes {
 
   /// There must be room.
   Node& make(std::uint32_t context);
-  /// Gives a block with an indirect branch its exit.
+  /// Gives a block with an indirect branch, or without a waypoint, its exit.
   void add_exit(Node& block);
 
   /// The steps, from place 0 on; they never move.

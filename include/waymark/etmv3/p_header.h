@@ -114,6 +114,20 @@ constexpr const std::array<PHeader, 256>& p_headers(bool cycle_accurate, bool to
   return detail::kPHeaders[(cycle_accurate ? 2U : 0U) + (tolerant ? 1U : 0U)];
 }
 
+/// The cycles of the last `left` atoms of a header, where nothing says what they stand for.
+constexpr std::uint32_t lost_cycles(const PHeader& header, unsigned left) {
+  switch (header.format) {
+    case 1:
+      return left;
+    case 2:
+      return left == 2 ? 1 : 0;
+    case 4:
+      return 0;
+    default:
+      return header.cycle_count;
+  }
+}
+
 /// A branch packet with an address in the current instruction set and nothing else.
 struct ShortBranch {
   std::uint32_t address = 0;

@@ -69,10 +69,8 @@ class Decoder : private DecoderState {
       return out;
     }
     last_index_ = packet.index;
-    const bool data = packet.type >= PacketType::kD4 && packet.type <= PacketType::kD64;
-    if ((data || packet.type == PacketType::kFlag) && told_timestamp_ &&
-        packet.defect == Defect::kNone) [[likely]] {
-      fill(packet, data ? 0 : kSwMarker, SwTraceKind::kData, *out);
+    if (is_simple(packet)) [[likely]] {
+      fill(packet, is_data(packet) ? 0 : kSwMarker, SwTraceKind::kData, *out);
       return out + 1;
     }
     if (!make(packet, *out)) return out;
@@ -81,6 +79,18 @@ class Decoder : private DecoderState {
     queue_[count_++] = *out;
     return out;
   }
+
+  /// As put(), for a client that only counts: true if the packet is one element of kSwTrace, which
+  /// is not made.  Otherwise call accept().
+  bool pass(const Packet& packet) {
+    if (state_ != State::kDecode || !is_simple(packet)) [[unlikely]]
+      return false;
+    last_index_ = packet.index;
+    if (packet.has_timestamp) take_time(packet);
+    return true;
+  }
+  /// Packets can be counted without elements.
+  [[nodiscard]] static bool counts_straight() { return true; }
 
   /// There are no more packets: drain() gives the end-of-trace element.
   void end_of_trace();
@@ -123,6 +133,18 @@ class Decoder : private DecoderState {
   void clear_state();
   void lose_time();
   void take_version(const Packet& packet);
+  static bool is_data(const Packet& packet) {
+    return packet.type >= PacketType::kD4 && packet.type <= PacketType::kD64;
+  }
+  /// Data and flags of which nothing is to be reported.
+  [[nodiscard]] bool is_simple(const Packet& packet) const {
+    return (is_data(packet) || packet.type == PacketType::kFlag) && told_timestamp_ &&
+           packet.defect == Defect::kNone;
+  }
+  void take_time(const Packet& packet) {
+    time_bits_ = std::max(time_bits_, packet.timestamp_bits);
+    time_known_ = time_known_ || packet.timestamp_bits != 0;
+  }
   /// Makes the element of a synchronised packet; false: it has none.
   bool make(const Packet& packet, Element& element);
   /// Fills in the element of a packet that has one.
@@ -138,8 +160,7 @@ class Decoder : private DecoderState {
     if (id_valid_) flags |= kSwIdValid;
     if (packet.has_timestamp) {
       flags |= kSwTimestamp;
-      time_bits_ = std::max(time_bits_, packet.timestamp_bits);
-      time_known_ = time_known_ || packet.timestamp_bits != 0;
+      take_time(packet);
       if (time_known_) element.flags = time_bits_ >= whole_time_bits_ ? kWholeTime : partial_time_;
       element.timestamp = packet.timestamp;
     }
