@@ -26,7 +26,7 @@ export class HealthPane {
   private async load(): Promise<void> {
     const { app } = this;
     if (app.view.pane !== 'health' || !app.capture) return;
-    const key = `${app.complete}`;
+    const key = `${app.ended}`;
     if (key === this.key) return;
     this.key = key;
     try {

@@ -226,8 +226,8 @@ export class Page {
     ];
     this.facts.textContent = words.filter(Boolean).join(' · ');
     const { done, total, complete } = capture.progress;
-    const failure = visible(capture.progress.failure ?? '', 1000);
-    this.progress.hidden = complete || failure !== '';
+    const failure = this.app.readingFailure;
+    this.progress.hidden = this.app.ended;
     this.progress.max = Math.max(total, 1);
     this.progress.value = done;
     const share = total ? Math.floor((done / total) * 100) : 0;
@@ -253,9 +253,8 @@ export class Page {
     if (!executes && capture.progress.complete) {
       notices.push('No source of this capture traces instructions: there are messages and events only.');
     }
-    if (capture.progress.failure) {
-      notices.push(`The capture could not be read to its end. ${visible(capture.progress.failure, 1000)}`);
-    }
+    const failure = this.app.readingFailure;
+    if (failure) notices.push(`The capture could not be read to its end. ${failure}`);
     const windows = source.windows();
     const key = `${notices.join()} ${windows?.length}`;
     if (key === this.noticeKey) return;

@@ -819,9 +819,11 @@ export class Timeline {
     if (!app.capture) {
       text = app.failure ? '' : 'Opening the capture…';
     } else if (!app.tracks.length) {
-      text = app.complete
-        ? 'This capture has nothing to show: no source sent instructions, messages or events. The Health pane says what looks wrong.'
-        : 'Reading the capture. Tracks appear here as soon as the first part is known.';
+      text = app.readingFailure
+        ? 'Nothing is known of this capture, because reading it ended early.'
+        : app.complete
+          ? 'This capture has nothing to show: no source sent instructions, messages or events. The Health pane says what looks wrong.'
+          : 'Reading the capture. Tracks appear here as soon as the first part is known.';
     } else {
       text = this.tiles.errorIn(app.window, level)?.message ?? '';
     }

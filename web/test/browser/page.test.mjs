@@ -390,6 +390,26 @@ test('a_server_that_is_gone_is_reported_and_retried', () =>
     assert.ok((await model(page)).tracks[0].spans.length > 0);
   }, { options: {}, problemsAllowed: true }));
 
+test('a_capture_whose_reading_failed_says_so', () =>
+  inPage('#p=health', async (page, own) => {
+    const known = own.answers.capture.length * 0.6;
+    assert.match(await visibleText(page, '.notices'), /could not be read to its end\. trace\.bin: the file has become shorter/);
+    assert.equal(await visibleText(page, '.progress-text'), 'Reading ended at 60 %.');
+    assert.equal(await page.$eval('progress', (element) => element.hidden), true);
+    near((await model(page)).window.to, known, 1e-6);
+    // Nothing more is coming, so the page does not ask again.
+    const asked = () => own.state.requests.filter((request) => request === 'api/1/capture').length;
+    const before = asked();
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    assert.equal(asked(), before);
+    await show(page, known * 0.9, known);
+    const threads = (await model(page)).tracks.filter((track) => track.kind === 'thread');
+    assert.ok(threads.every((track) => track.spans.length > 0), 'what was read is shown');
+    assert.equal(await page.evaluate(() => document.querySelectorAll('.notices :not(p, button)').length), 0);
+    await page.click('.notices button');
+    assert.equal(await page.$eval('.notices', (element) => element.hidden), true);
+  }, { options: { failure: true, hostile: true } }));
+
 test('empty_states_say_what_is_missing', async () => {
   await inPage('', async (page) => {
     assert.match(await visibleText(page, '.notices'), /no source|No source/i);

@@ -42,6 +42,7 @@ export const views = {
   'no-source-files': { options: { sources: false }, hash: '#w=100000,160000', act: (page) => clickThread(page) },
   'empty': { options: { empty: true, instructions: false, healthy: true }, hash: '#p=health' },
   'reading': { options: { readingSeconds: 30 }, act: (page) => pause(page, 1500), unsettled: true },
+  'failure': { options: { failure: true }, hash: '#p=health' },
   'hostile': { options: { hostile: true }, hash: '#w=100000,160000&p=find&find=text:e', act: (page) => clickThread(page) },
   'report': { report: true, hash: '#w=90000,140000&f=checksum' },
   'compare': { report: true, hash: '#p=compare' },
