@@ -63,3 +63,13 @@ export async function until(page, what, condition, ...args) {
     throw new Error(`Waited without success until ${what}.`, { cause: error });
   }
 }
+
+/** Where the tracks of the timeline are. */
+export const tracksBox = async (page) => (await page.$('canvas.tracks')).boundingBox();
+
+/** Clicks into the outermost frame of the first thread. */
+export async function clickThread(page, share = 0.5) {
+  const box = await tracksBox(page);
+  await page.mouse.click(box.x + box.width * share, box.y + 22 + 17 + 12);
+  await until(page, 'a place is known', () => window.waymark.model().place !== null);
+}

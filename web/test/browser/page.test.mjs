@@ -2,7 +2,7 @@
 import test, { after, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { model, openPage, packages, settled, startBrowser, until } from './browser.mjs';
+import { clickThread, model, openPage, settled, startBrowser, tracksBox, until } from './browser.mjs';
 import { screenshots } from './screenshots.mjs';
 import { makeReport } from '../mock/report.mjs';
 import { serve } from '../mock/server.mjs';
@@ -50,17 +50,6 @@ const show = async (page, from, to) => {
   await settled(page);
 };
 const near = (a, b, slack) => assert.ok(Math.abs(a - b) <= slack, `${a} is not ${b}`);
-
-async function tracksBox(page) {
-  return (await page.$('canvas.tracks')).boundingBox();
-}
-
-/** Clicks into the frames of the first thread. */
-async function clickThread(page, share = 0.5) {
-  const box = await tracksBox(page);
-  await page.mouse.click(box.x + box.width * share, box.y + 22 + 17 + 12);
-  await until(page, 'a place is known', () => window.waymark.model().place !== null);
-}
 
 test('the_whole_capture_is_shown_first', () =>
   inPage('', async (page) => {
@@ -469,28 +458,6 @@ test('a_wrong_token_is_explained', async () => {
   const answer = await page.evaluate(async () => (await fetch('../wrong/api/1/capture')).status);
   assert.equal(answer, 403);
   await page.close();
-});
-
-test('no_serious_violation_of_accessibility', async () => {
-  const axe = await readFile(packages.resolve('axe-core/axe.min.js'), 'utf8');
-  const views = [
-    ['', {}], ['#w=100000,160000&p=flame&s=110000,120000&m=115000,118000', { place: true }], ['#p=find&find=function:checksum', {}],
-    ['#p=health&code=executed', { place: true }], ['', { help: true }], ['#f=checksum', {}],
-    ['', { options: { instructions: false } }], ['', { options: { empty: true, instructions: false } }],
-  ];
-  for (const theme of ['light', 'dark']) {
-    for (const [hash, { place, help, options }] of views) {
-      await inPage(hash, async (page) => {
-        if (place) await clickThread(page, 0.4);
-        if (help) await press(page, '?');
-        await new Promise((resolve) => setTimeout(resolve, 700));
-        await page.evaluate(axe);
-        const { violations } = await page.evaluate(() => window.axe.run(document));
-        const found = violations.map((entry) => `${entry.impact} ${entry.id}: ${entry.nodes.map((node) => node.target + ' ' + node.failureSummary).slice(0, 3).join(' | ')}`);
-        assert.deepEqual(found, [], `${hash} ${theme}`);
-      }, { theme, options });
-    }
-  }
 });
 
 test('the_page_can_be_used_with_keys_only', () =>
