@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -360,6 +361,49 @@ def test_hostile_names_are_text(run, hostile_capture):
         assert answer.status == 200
         for sequence in FORBIDDEN:
             assert sequence not in answer.body
+
+
+# Reading that fails in the middle
+
+@pytest.fixture(scope='module')
+def failing_open(repository, tmp_path_factory):
+    """The environment in which a file cannot be opened any more after it was opened so many times."""
+    compiler = shutil.which('cc')
+    if not compiler or os.environ.get('WAYMARK_SANITIZED'):
+        pytest.skip('needs a C compiler, and a program in which nothing else must be loaded first')
+    library = tmp_path_factory.mktemp('failing') / 'failing_open.so'
+    subprocess.run([compiler, '-shared', '-fPIC', '-o', library, repository / 'tests/cli/programs/failing_open.c'],
+                   check=True)
+    return lambda path, times: {'LD_PRELOAD': str(library), 'FAILING_OPEN': path, 'FAILING_OPEN_AFTER': str(times)}
+
+
+def test_reading_that_fails(run, repository, quicksort, failing_open, tmp_path):
+    """The program is opened again for each decoder; the one that reads the capture is among the first."""
+    shutil.copy(repository / 'samples/quicksort/quicksort.elf', tmp_path / 'names.elf')
+    codes = set()
+    for times in range(1, 12):
+        failing = failing_open('names.elf', times)
+        result = run('report', quicksort, '--symbols', 'names.elf', '-o', f'{times}.html', env=failing, expect=None)
+        codes.add(result.code)
+        if 'The report has what comes before' not in result.err:
+            continue
+        # A report is written, but nothing takes it for a complete one.
+        assert result.code == 3
+        assert 'names.elf' in result.err
+        assert result.err.count('\n') <= 2
+        answers = data_of((tmp_path / f'{times}.html').read_text())['requests']
+        assert 'names.elf' in answers['capture']['progress']['failure']
+        assert not answers['capture']['progress']['complete']
+        assert any(row['severity'] == 'error' and 'names.elf' in row['text'] for row in answers['health']['findings'])
+        with viewing(run, quicksort, '--symbols', 'names.elf', env=failing) as viewer:
+            end = time.monotonic() + HANG_SECONDS
+            while not (progress := viewer.ask('capture')['progress'])['failure']:
+                assert time.monotonic() < end
+                time.sleep(0.02)
+            assert 'names.elf' in progress['failure'] and progress['stage'] == 'overview'
+        break
+    else:
+        pytest.fail(f'reading never failed in the middle: {codes}')
 
 
 # Reports

@@ -73,6 +73,9 @@ export function grouped(text: string): string {
 
 export const count = (value: number): string => grouped(Math.round(value).toString());
 
+/** A share of 1 in percent. The space does not break a line. */
+export const percent = (share: number, decimals = 0): string => `${(share * 100).toFixed(decimals)}\u202f%`;
+
 /** A number in few characters: 1.2 k, 34 M. */
 export function short(value: number): string {
   const size = Math.abs(value);

@@ -42,7 +42,7 @@ export class HealthPane {
     const programs = this.programs();
     if (!findings.length) {
       this.element.replaceChildren(
-        emptyState('Nothing looks wrong.', 'No damage, no lost trace and no contradiction to the programs was found.'),
+        emptyState('Nothing looks wrong with the trace.', 'No damage, no lost trace and no contradiction to the programs was found.'),
         programs ?? '',
       );
       return;

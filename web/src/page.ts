@@ -250,7 +250,7 @@ export class Page {
         'Functions have no names, because no program with symbols was found. Give one with --symbols FILE, and open the capture again.',
       );
     }
-    if (!executes && capture.progress.complete) {
+    if (!executes && capture.progress.complete && this.app.tracks.length) {
       notices.push('No source of this capture traces instructions: there are messages and events only.');
     }
     const failure = this.app.readingFailure;

@@ -6,6 +6,7 @@ import {
   lengthText,
   moved,
   niceStep,
+  percent,
   placeText,
   rateText,
   ruler,
@@ -883,13 +884,13 @@ export class Timeline {
     const [, , instructions, depth, exceptions, messages, gapShare, functions] = bucket;
     const shares = functions
       .slice(0, 5)
-      .map(([func, share]) => `${(share * 100).toFixed(0)} % ${this.app.names.get(func).name}`);
+      .map(([func, share]) => `${percent(share)} ${this.app.names.get(func).name}`);
     return [
       `${count(instructions)} instructions, depth ${depth}`,
       ...shares,
       exceptions ? `${count(exceptions)} exceptions` : '',
       messages ? `${count(messages)} messages` : '',
-      gapShare > 0.002 ? `${(gapShare * 100).toFixed(0)} % not known` : '',
+      gapShare > 0.002 ? `${percent(gapShare)} not known` : '',
     ].filter(Boolean);
   }
 

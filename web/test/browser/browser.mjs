@@ -1,4 +1,5 @@
 // Starts Chromium, and pages in it.
+import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -72,4 +73,19 @@ export async function clickThread(page, share = 0.5) {
   const box = await tracksBox(page);
   await page.mouse.click(box.x + box.width * share, box.y + 22 + 17 + 12);
   await until(page, 'a place is known', () => window.waymark.model().place !== null);
+}
+
+/** Clicks on each pane, and checks that what the capture names is only ever text of a bounded length. */
+export async function checkOnlyText(page) {
+  for (const pane of ['functions', 'flame', 'find', 'health']) {
+    await page.click(`#tab-${pane}`);
+    await settled(page);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const found = await page.evaluate(() => ({
+      elements: document.querySelectorAll('body script, img, i, b').length,
+      raw: /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/.test(document.body.innerText),
+      long: [...document.querySelectorAll('*')].some((element) => [...element.childNodes].some((node) => node.nodeType === 3 && node.data.length > 5000)),
+    }));
+    assert.deepEqual(found, { elements: 0, raw: false, long: false }, pane);
+  }
 }
