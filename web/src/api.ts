@@ -267,6 +267,19 @@ export interface Compare {
   note: string;
 }
 
+/** Executed, and all. */
+export type CoveredPart = [executed: number, all: number];
+
+/** Which source lines a report says were executed. */
+export interface Coverage {
+  lines: CoveredPart;
+  functions: CoveredPart;
+  branches: CoveredPart;
+  /** Path; lines, functions and branches, executed and all; lines and functions that were not executed. */
+  rows: [string, number, number, number, number, number, number, string, string[]][];
+  note: string;
+}
+
 /** The answer to each question, by the name of its request. */
 export interface Answers {
   capture: Capture;

@@ -5,6 +5,7 @@ import type {
   Axis,
   Capture,
   Compare,
+  Coverage,
   Hit,
   Place,
   Question,
@@ -75,6 +76,7 @@ export class App {
   hits: Hit[] = [];
   failure: Failure | undefined;
   readonly compare: Compare | undefined;
+  readonly coverage: Coverage | undefined;
 
   private readonly listeners = new Map<Topic, (() => void)[]>();
   private readonly dark = matchMedia('(prefers-color-scheme: dark)');
@@ -89,6 +91,7 @@ export class App {
 
   constructor(readonly source: Source) {
     this.compare = source.compare();
+    this.coverage = source.coverage();
     this.dark.addEventListener('change', () => this.emit('theme'));
     window.addEventListener('hashchange', () => this.followLink());
   }

@@ -3,6 +3,7 @@
 import type {
   Answers,
   Compare,
+  Coverage,
   Executed,
   ExecutedList,
   Picture,
@@ -19,6 +20,7 @@ import { AskOptions, Failure, Params, Reply, Source, TimelineQuestion } from './
 export interface Embedded {
   requests: Record<string, unknown>;
   compare?: Compare;
+  coverage?: Coverage;
 }
 
 interface Held {
@@ -103,6 +105,10 @@ export class EmbeddedSource implements Source {
 
   compare(): Compare | undefined {
     return this.data.compare;
+  }
+
+  coverage(): Coverage | undefined {
+    return this.data.coverage;
   }
 
   /** The windows with details; the widest timeline is the overview of the whole. */

@@ -6,6 +6,7 @@ import { button, clear, debounced, h, name } from './dom';
 import { FindPane } from './find_pane';
 import { FlamePane } from './flame_pane';
 import { FunctionsPane } from './functions_pane';
+import { CoveragePane } from './coverage_pane';
 import { ComparePane, HealthPane } from './health_pane';
 import { Help } from './help';
 import { PaneName, paneNames, themes } from './links';
@@ -20,6 +21,7 @@ const paneWords: Record<PaneName, string> = {
   flame: 'Flame graph',
   find: 'Find',
   health: 'Health',
+  coverage: 'Coverage',
   compare: 'Compare',
 };
 
@@ -113,7 +115,9 @@ export class Page {
   }
 
   private shownPanes(): PaneName[] {
-    return paneNames.filter((pane) => pane !== 'compare' || this.app.compare !== undefined);
+    const { compare, coverage } = this.app;
+    const only: Partial<Record<PaneName, unknown>> = { compare, coverage };
+    return paneNames.filter((pane) => !(pane in only) || only[pane] !== undefined);
   }
 
   private tabPanels(): HTMLElement[] {
@@ -123,6 +127,7 @@ export class Page {
       flame: () => new FlamePane(app).element,
       find: () => this.find.element,
       health: () => new HealthPane(app).element,
+      coverage: () => new CoveragePane(app).element,
       compare: () => new ComparePane(app).element,
     };
     return this.shownPanes().map((pane) => {

@@ -3,6 +3,7 @@ import test, { after, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { clickThread, openPage, packages, settled, startBrowser } from './browser.mjs';
+import { makeReport } from '../mock/report.mjs';
 import { serve } from '../mock/server.mjs';
 
 const folder = process.env.WAYMARK_PAGE;
@@ -27,13 +28,16 @@ const views = {
   messages_only: { options: { instructions: false } },
   empty: { options: nothing },
   failed: { options: { failure: true }, hash: '#p=health' },
+  coverage: { report: true, hash: '#p=coverage' },
+  compare: { report: true, hash: '#p=compare' },
 };
 
 /** Both themes of one page: its content is the same in both. */
-for (const [view, { hash = '', act, options }] of Object.entries(views)) {
+for (const [view, { hash = '', act, options, report }] of Object.entries(views)) {
   test(`no_serious_violation_of_accessibility_${view}`, async () => {
     const server = await serve(folder, options);
-    const { page, problems } = await openPage(chromium.browser, server.url + hash);
+    const file = report && (await makeReport(folder, server.answers, [[100000, 130000]]));
+    const { page, problems } = await openPage(chromium.browser, (file || server).url + hash);
     await settled(page);
     if (act) await act(page);
     // Panes and the words about the window come later than the timeline.
@@ -49,6 +53,7 @@ for (const [view, { hash = '', act, options }] of Object.entries(views)) {
     }
     assert.deepEqual(problems, []);
     await page.close();
+    await file?.remove();
     await server.close();
   });
 }

@@ -39,6 +39,7 @@ export const views = {
   'failure': { options: { failure: true }, hash: '#p=health' },
   'hostile': { options: { hostile: true }, hash: '#w=100000,160000&p=find&find=text:e', act: (page) => clickThread(page) },
   'report': { report: true, hash: '#w=90000,140000&f=checksum' },
+  'coverage': { report: true, hash: '#p=coverage' },
   'compare': { report: true, hash: '#p=compare' },
   'gone': {
     unsettled: true,
