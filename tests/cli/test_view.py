@@ -13,6 +13,7 @@ import pytest
 from support import howto
 from support.hostile import FORBIDDEN
 from support.programs import HANG_SECONDS, Runner
+from support.stp import at, begin, data, stp, sync
 from support.viewer import viewing
 
 REQUESTS = ('capture', 'tracks', 'timeline', 'at', 'instructions', 'step', 'code', 'functions', 'callers', 'flame',
@@ -75,6 +76,19 @@ def test_port(run, quicksort):
     with viewing(run, quicksort) as viewer:
         run('view', quicksort, '--port', viewer.port, expect=4).one_sentence(f'Port {viewer.port} is in use')
     run('view', quicksort, '--port', 70000, expect=2).one_sentence('--port')
+
+
+def test_timestamps_that_never_change_are_no_axis(run, tmp_path):
+    """Some trace units send timestamps although nothing counts."""
+    writes = ''.join(begin(0, f'{value:08X}') + data(f'{value:08X}') for value in range(20))
+    (tmp_path / 'stm.bin').write_bytes(stp(sync(0), at(0x41, 0), writes))
+    with viewing(run, 'stm.bin', '--protocol', 'stm') as viewer:
+        axis = viewer.wait()['axis']
+        assert axis['unit'] == 'bytes' and axis['length'] > 0
+        marks = viewer.ask('timeline', width=1000)['tracks'][0]['marks']
+        assert len({mark[0] for mark in marks}) > 10
+        # It has no program, and needs none.
+        assert '--symbols' not in viewer.end().err
 
 
 def test_what_is_no_capture(run, tmp_path):
@@ -415,6 +429,27 @@ def data_of(text):
     return json.loads(text.split(start)[1].split('</script')[0])
 
 
+def check_coverage(run, capture, coverage):
+    """The coverage of a report is that of `waymark export lcov`."""
+    sums = dict.fromkeys(('LF', 'LH', 'FNF', 'FNH', 'BRF', 'BRH'), 0)
+    left = {}
+    for line in run('export', 'lcov', capture).out.splitlines():
+        key, _, value = line.partition(':')
+        if key == 'SF':
+            left[value] = lines = []
+        elif key in sums:
+            sums[key] += int(value)
+        elif key == 'DA' and value.endswith(',0'):
+            lines.append(int(value[:-2]))
+    for what, (executed, whole) in {'lines': ('LH', 'LF'), 'functions': ('FNH', 'FNF'), 'branches': ('BRH', 'BRF')}.items():
+        assert coverage[what] == [sums[executed], sums[whole]]
+    assert {row[0] for row in coverage['rows']} == set(left)
+    for row in coverage['rows']:
+        ranges = [[int(end) for end in part.split('-')] for part in row[7].split(', ') if part]
+        assert all(any(ends[0] <= line <= ends[-1] for ends in ranges) for line in left[row[0]])
+        assert bool(ranges) == bool(left[row[0]])
+
+
 def requests_of(data):
     return [re.sub(r'\?.*', '', request) for request in data['requests']]
 
@@ -429,6 +464,7 @@ def test_a_report_is_one_file_that_loads_nothing(run, quicksort, tmp_path):
     assert set(requests_of(data)) >= {'capture', 'tracks', 'health', 'timeline', 'functions', 'flame', 'measure', 'code',
                                       'callers'}
     assert set(requests_of(data)) <= set(REQUESTS)
+    check_coverage(run, quicksort, data['coverage'])
     with viewing(run, quicksort) as viewer:
         viewer.wait()
         for request, answer in data['requests'].items():

@@ -86,10 +86,11 @@ std::expected<std::unique_ptr<view::Session>, int> open_session(const ViewerInpu
     return std::optional(bytes);
   };
   const SymbolOptions symbols{.functions = true, .files = options.symbols};
+  std::string nameless;
   if (const auto places = place_lookup(*first, symbols); !places) {
     if (places.error().code != ErrorCode::kNotFound || !options.symbols.empty())
       return std::unexpected(complain(places.error().detail, kInput));
-    note(places.error().detail + " Functions have the addresses that were called.");
+    nameless = places.error().detail;
   }
   auto session = view::make_session({
       .open = [input, known] { return try_open_capture(input, {}, known); },
@@ -111,6 +112,10 @@ std::expected<std::unique_ptr<view::Session>, int> open_session(const ViewerInpu
     if (interrupted()) return std::unexpected(int{kInterrupted});
     return std::unexpected(complain(session.error().detail, kInput));
   }
+  const bool executes =
+      std::ranges::any_of((*session)->facts().sources, &view::SourceFacts::executes);
+  if (executes && !nameless.empty())
+    note(nameless + " Functions have the addresses that were called.");
   return *std::move(session);
 }
 

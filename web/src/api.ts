@@ -149,6 +149,7 @@ export interface Place {
 export interface Executed {
   n: number;
   t: number;
+  track: number;
   address: string;
   text: string;
   bytes: string;

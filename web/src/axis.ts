@@ -119,6 +119,10 @@ function scaleOf(unit: Unit, size: number): [number, string] {
   return [1, 'ns'];
 }
 
+/** A place on the axis in a list of places. */
+export const listedText = (t: number, axis: Axis): string =>
+  placeText(t, axis.length / (axis.unit === 'nanoseconds' ? 1e6 : 1), axis.unit);
+
 /** A length on the axis, with its unit. */
 export function lengthText(length: number, unit: Unit): string {
   if (unit === 'nanoseconds') {

@@ -20,7 +20,7 @@ export class CoveragePane {
     const { coverage } = app;
     if (!coverage) return;
     const { lines, functions, branches, rows, note } = coverage;
-    const sums = [`${partText(lines)} lines`, `${partText(functions)} functions`, `${partText(branches)} outcomes of branches`];
+    const sums = [partText(lines, 'lines'), partText(functions, 'functions'), partText(branches, 'outcomes of branches')];
     this.element.append(
       h('p', { class: 'pane-note', text: `The whole capture executed ${sums.join(', ')}. ${visible(note)}` }),
       h(
@@ -73,5 +73,7 @@ export class CoveragePane {
   }
 }
 
-const partText = ([executed, all]: CoveredPart): string =>
-  all ? `${count(executed)} of ${count(all)} (${percent(executed / all)})` : '0 of 0';
+function partText([executed, all]: CoveredPart, what: string): string {
+  const share = all ? ` (${percent(executed / all)})` : '';
+  return `${count(executed)} of ${count(all)} ${what}${share}`;
+}

@@ -95,11 +95,11 @@ export function measureWords(value: Measure): string {
 
 function topWords(value: Functions, app: App): string {
   const all = Math.max(1, value.instructions);
-  const top = [...value.rows].sort((a, b) => b[1] - a[1]).slice(0, 3);
+  const top = value.rows.filter((row) => row[1] / all >= 0.005).sort((a, b) => b[1] - a[1]).slice(0, 3);
   if (!top.length) return '';
   const words = top.map(([func, self]) => `${app.names.get(func).name} ${percent(self / all)}`);
   return `Most in ${words.join(', ')}.`;
 }
 
 /** Bytes in a form that is easy to read. */
-export const bytesText = (bytes: number): string => `${short(bytes)}B`;
+export const bytesText = (bytes: number): string => `${short(bytes)}${bytes < 1000 ? '\u202f' : ''}B`;

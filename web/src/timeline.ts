@@ -397,7 +397,7 @@ export class Timeline {
     }
     if (kind === 'thread') {
       this.drawLabels(context, box, pieces, brush);
-      this.strip.draw(context, box, this, brush);
+      this.strip.draw(context, box, pieces, this, brush);
       this.drawInstants(context, box, pieces, brush);
     } else if (kind === 'counter') {
       this.drawCounterScale(context, box.track, top);
@@ -866,10 +866,10 @@ export class Timeline {
     const row = rowAt(box, y);
     const instant = picture.instants?.find((entry) => row < 0 && near(entry[0]));
     if (instant) return { text: [visible(instant[1], 60), visible(instant[2], 600)] };
-    const executed = row < 0 ? this.strip.at(box.track.number, t) : undefined;
-    if (executed) return { text: executedWords(executed) };
     const gap = picture.gaps?.find((entry) => t >= entry[0] && t < entry[1]);
     if (gap) return { text: [gapWords[gap[2]], lengthText(gap[1] - gap[0], this.app.axis.unit)] };
+    const executed = row < 0 ? this.strip.at(box.track.number, t) : undefined;
+    if (executed) return { text: executedWords(executed) };
     const point = picture.points?.find((entry) => t >= entry[0] && t < entry[1]);
     if (point) {
       const level = this.levelText(box.track, levelOf(box.track, point));

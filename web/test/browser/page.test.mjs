@@ -438,7 +438,7 @@ test('a_report_opens_from_disk', async () => {
     assert.match(parts, /cpu_0: A conditional branch was taken in A, but not in B\. partition\+0x38/);
     await page.click('#tab-coverage');
     await until(page, 'the coverage', () => document.querySelectorAll('.coverage-list .virtual-row').length > 5);
-    assert.match(await visibleText(page, '.coverage-pane .pane-note'), /4.021 of 6.012 \(67.%\) lines/);
+    assert.match(await visibleText(page, '.coverage-pane .pane-note'), /4.021 of 6.012 lines \(67.%\)/);
     assert.match(await visibleText(page, '.coverage-details'), /file0\.c\s+Lines not executed: 12-15, 20, 31\s+Functions not called: unused_helper/);
     await page.$$eval('.coverage-list .virtual-row button', (buttons) => buttons[1].click());
     assert.match(await visibleText(page, '.coverage-details'), /file1\.c[^]*Functions not called: none/);

@@ -248,7 +248,7 @@ export class Answers {
       const { piece, func, index, instruction } = codeOf(this.capture, run, i);
       const taken = instruction.conditional ? i % 3 !== 0 : null;
       instructions.push({
-        n: i, t: timeOf(run, i), address: hex(instruction.address), text: instruction.text, bytes: instruction.bytes,
+        n: i, t: timeOf(run, i), track: piece.thread, address: hex(instruction.address), text: instruction.text, bytes: instruction.bytes,
         function: func.number, offset: index * 4, file: func.file, line: instruction.line, taken,
         target: taken ? hex(instruction.address - 12) : '', event: piece.frame.flags & flags.exception && i === piece.frame.n0 ? 'exception: IRQ' : '',
       });
