@@ -250,7 +250,12 @@ export class Page {
     if (!capture || this.dismissed) return;
     const notices: string[] = [];
     const executes = capture.sources.some((entry) => entry.executes);
-    if (executes && !capture.has.symbols) {
+    const instructions = capture.sources.reduce((sum, source) => sum + source.instructions, 0);
+    if (executes && capture.progress.complete && !instructions && this.app.tracks.length) {
+      notices.push(
+        'No instruction is known. If the code of the program is missing, give its file with --elf FILE, and open the capture again. The Health pane says what looks wrong.',
+      );
+    } else if (executes && !capture.has.symbols) {
       notices.push(
         'Functions have no names, because no program with symbols was found. Give one with --symbols FILE, and open the capture again.',
       );
