@@ -87,6 +87,7 @@ Builder::Builder(PartDecoder& decoder, FunctionTable& functions, CodeList& codes
       codes_(codes),
       numbers_(functions),
       axis_(axis),
+      marks_(decoder.message_reader()),
       keyframes_(decoder.capture().sources().size(),
                  std::max(least, decoder.capture().trace_bytes() / kMostKeyframes)) {
   for (const inputs::CaptureSource& source : decoder.capture().sources()) {
@@ -109,6 +110,9 @@ Result<bool> Builder::step(const Stop& stop) {
   if (!step) return std::unexpected(step.error());
   if (*step == PartDecoder::Step::kEnd) {
     complete_ = true;
+    std::vector<std::pair<TraceId, FoundMark>> rest;
+    marks_.finish(rest);
+    for (const auto& [id, mark] : rest) add_mark(source(id), mark, decoder_.n(id));
     keep_keyframe();
     resolve_rest();
     // The tree gets what its sources still hold.

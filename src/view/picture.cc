@@ -231,6 +231,19 @@ std::vector<TrackPicture> PictureMaker::finish(const std::vector<TraceId>& ended
   return out;
 }
 
+void take_messages(const Overview& overview, const Canvas& canvas,
+                   std::vector<TrackPicture>& tracks) {
+  for (const auto& [number, track] : overview.tracks()) {
+    const bool has_messages = number >= kMessageTracks && number < kEventTracks;
+    if (!has_messages || !canvas.shows(number)) continue;
+    if (std::ranges::any_of(track.marks, [](const Mark& mark) { return mark.count != 1; }))
+      continue;
+    std::erase_if(tracks, [&](const TrackPicture& picture) { return picture.track == number; });
+    std::vector<Mark> marks = merged(track.marks, canvas);
+    if (!marks.empty()) tracks.push_back({.track = number, .marks = std::move(marks)});
+  }
+}
+
 // ---- Summaries ------------------------------------------------------------------------------
 
 namespace {

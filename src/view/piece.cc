@@ -10,7 +10,7 @@ namespace {
 class Recorder final : public stacks::Sink {
  public:
   Recorder(PartDecoder& decoder, FunctionTable& functions)
-      : decoder_(decoder), numbers_(functions) {
+      : decoder_(decoder), numbers_(functions), marks_(decoder.message_reader()) {
     const auto& sources = decoder.capture().sources();
     sources_.resize(sources.size());
     for (std::size_t i = 0; i < sources.size(); ++i)

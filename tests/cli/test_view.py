@@ -13,7 +13,8 @@ import pytest
 from support import howto
 from support.hostile import FORBIDDEN
 from support.programs import HANG_SECONDS, Runner
-from support.stp import at, begin, data, stp, sync
+from support.stp import at, begin, data, message, stp, sync
+from support.trace_bytes import ITM_SYNC
 from support.viewer import viewing
 
 REQUESTS = ('capture', 'tracks', 'timeline', 'at', 'instructions', 'step', 'code', 'functions', 'callers', 'flame',
@@ -89,6 +90,35 @@ def test_timestamps_that_never_change_are_no_axis(run, tmp_path):
         assert len({mark[0] for mark in marks}) > 10
         # It has no program, and needs none.
         assert '--symbols' not in viewer.end().err
+
+
+def texts_of(viewer):
+    """The messages of a whole capture, in the order of time."""
+    length = viewer.wait()['axis']['length']
+    return [mark[2] for track in viewer.ask('timeline', from_=0, to=length + 1, width=8000)['tracks']
+            for mark in track.get('marks', [])]
+
+
+def test_messages_of_syst(run, tmp_path):
+    (tmp_path / 'all.stp').write_bytes(stp(sync(1000000), at(0x81, 4), message(1000, '01415042', '00656E6F'),
+                                           message(2000, '01416022', '006F7774')))
+    raw = ('all.stp', '--protocol', 'stm')
+    wanted = ['129:4  INFO    module 65:5  one', '129:4  ERROR   module 65:6  two']
+    with viewing(run, *raw) as viewer:
+        assert not any('INFO' in text for text in texts_of(viewer))
+    with viewing(run, *raw, '--syst') as viewer:
+        assert texts_of(viewer) == wanted
+        found = viewer.ask('find', what='text', text='two')
+        assert [hit['text'] for hit in found['hits']] == wanted[1:]
+    run('report', *raw, '--syst', '-o', 'report.html')
+    assert 'module 65:6  two' in (tmp_path / 'report.html').read_text()
+    run('view', *raw, '--collateral', 'none.xml', expect=3).says('none.xml')
+
+
+def test_text_without_a_line_end_is_a_message(run, tmp_path):
+    (tmp_path / 'itm.bin').write_bytes(ITM_SYNC + b''.join(bytes([0x01, byte]) for byte in b'one\ntwo'))
+    with viewing(run, 'itm.bin', '--protocol', 'itm') as viewer:
+        assert texts_of(viewer) == ['one', 'two']
 
 
 def test_what_is_no_capture(run, tmp_path):
