@@ -30,7 +30,7 @@ struct ReportOptions {
   /// Where the captures of a comparison part; the first of `part_times`.
   std::vector<ComparedPlace> parts{};
   std::uint64_t part_times = 0;
-  /// Of the first capture; empty: there are no source lines.
+  /// What the first capture executed of source files; empty: there are no source lines.
   exports::Coverage coverage{};
 };
 
