@@ -104,7 +104,7 @@ std::expected<std::unique_ptr<view::Session>, int> open_session(const ViewerInpu
                                                          inputs::Framing /*framing*/) {
     return std::optional(bytes);
   };
-  const auto messages = ExportMessages::make(options.messages);
+  auto messages = ExportMessages::make(options.messages);
   if (!messages) return std::unexpected(messages.error());
   const SymbolOptions symbols{.functions = true, .files = options.symbols};
   std::string nameless;
@@ -129,7 +129,7 @@ std::expected<std::unique_ptr<view::Session>, int> open_session(const ViewerInpu
       .source_places = options.sources,
       .index = index_places(input, options, *first, known),
       .messages = [shown = std::make_shared<const ExportMessages>(
-                       *messages)]() -> std::unique_ptr<view::MessageReader> {
+                       *std::move(messages))]() -> std::unique_ptr<view::MessageReader> {
         auto stage = shown->stage();
         return stage ? std::make_unique<SystReader>(std::move(stage)) : nullptr;
       },
