@@ -238,9 +238,11 @@ void take_messages(const Overview& overview, const Canvas& canvas,
     if (!has_messages || !canvas.shows(number)) continue;
     if (std::ranges::any_of(track.marks, [](const Mark& mark) { return mark.count != 1; }))
       continue;
-    std::erase_if(tracks, [&](const TrackPicture& picture) { return picture.track == number; });
     std::vector<Mark> marks = merged(track.marks, canvas);
-    if (!marks.empty()) tracks.push_back({.track = number, .marks = std::move(marks)});
+    auto found = std::ranges::find(tracks, number, &TrackPicture::track);
+    if (found == tracks.end() && !marks.empty())
+      found = tracks.insert(tracks.end(), {.track = number});
+    if (found != tracks.end()) found->marks = std::move(marks);
   }
 }
 
