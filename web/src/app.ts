@@ -11,6 +11,7 @@ import type {
   Question,
   Track,
 } from './api';
+import { isAmount } from './api';
 import { inside, Window, widthOf } from './axis';
 import type { Theme } from './colours';
 import { debounced } from './dom';
@@ -320,7 +321,8 @@ export class App {
     const tracks = same ? this.tracks : (await this.ask('tracks')).value.tracks;
     // Both at the same time, so that nothing is drawn with only one of them.
     this.capture = capture;
-    this.tracks = tracks;
+    // On an axis of instructions, each unit has one.
+    this.tracks = tracks.filter((track) => capture.axis.unit !== 'instructions' || track.kind !== 'counter' || !isAmount(track));
     if (!same) this.emit('tracks');
     this.emit('capture');
     this.grown(!before, same);

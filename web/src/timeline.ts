@@ -494,13 +494,20 @@ export class Timeline {
   }
 
   private counterTop(box: TrackBox, pieces: Piece[]): number {
+    const pixel = widthOf(this.app.window) / this.pixels;
     let most = 0;
+    let narrow = 0;
     for (const piece of pieces) {
       for (const point of pictureIn(piece.tile, box.track.number)?.points ?? []) {
-        if (point[1] > piece.from && point[0] < piece.to) most = Math.max(most, levelOf(box.track, point));
+        if (point[1] <= piece.from || point[0] >= piece.to) continue;
+        const level = levelOf(box.track, point);
+        // A peak that nobody can see would flatten all that can be seen.
+        if (point[1] - point[0] >= pixel) most = Math.max(most, level);
+        else narrow = Math.max(narrow, level);
       }
     }
-    return most > 0 ? niceStep(most) : 0;
+    const top = most || narrow;
+    return top > 0 ? niceStep(top) : 0;
   }
 
   private drawCounterScale(context: CanvasRenderingContext2D, track: Track, top: number): void {
