@@ -109,6 +109,14 @@ class Viewer:
             time.sleep(0.05)
         return time.monotonic() - self.begun
 
+    def rest(self):
+        """Until the server has nothing to do, because it also stores what it knows."""
+        while True:
+            ran = self.ran()
+            time.sleep(0.5)
+            if self.ran() - ran < 0.01:
+                return
+
     def end(self):
         self.process.send_signal(signal.SIGINT)
         self.process.wait()
@@ -184,6 +192,7 @@ def measure(title, program, capture, cache, options):
         print('  while it grows:')
         show_pans(growing)
         print(f'  overview complete after {viewer.wait():.1f} s, {viewer.ran():.1f} s of them on a processor')
+        viewer.rest()
     show_memory('so far', viewer.memory.take())
     show_pans(pans(viewer, options.requests, options.seed))
     show_memory('meanwhile', viewer.memory.take())

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { checkOnlyText, clickThread, model, openPage, settled, startBrowser, tracksBox, until } from './browser.mjs';
 import { screenshots } from './screenshots.mjs';
+import { pieceOf } from '../mock/capture.mjs';
 import { makeReport } from '../mock/report.mjs';
 import { serve } from '../mock/server.mjs';
 
@@ -238,6 +239,21 @@ test('single_instructions_are_drawn_at_the_nearest_zoom', () =>
     assert.ok(run);
     await show(page, 0, 600000);
     assert.equal((await model(page)).tracks[0].instructions.length, 0);
+  }));
+
+test('instructions_are_drawn_on_their_own_thread', () =>
+  inPage('', async (page) => {
+    const [run] = server.answers.capture.runs;
+    const at = run.pieces.findIndex((piece, i) => i > 2000 && piece.thread !== run.pieces[i - 1].thread);
+    const { t0 } = run.pieces[at];
+    await show(page, t0 - 30, t0 + 30);
+    const threads = (await model(page)).tracks.filter((track) => track.track === 1 || track.track === 2);
+    for (const track of threads) {
+      assert.ok(track.instructions.length > 3);
+      for (const { n } of track.instructions) assert.equal(pieceOf(run, n).thread, track.track);
+    }
+    const numbers = threads.flatMap((track) => track.instructions.map(({ n }) => n));
+    assert.equal(new Set(numbers).size, numbers.length, 'each is drawn once');
   }));
 
 test('functions_are_sorted_filtered_and_related', () =>
