@@ -38,6 +38,8 @@ export async function openPage(browser, url, { width = 1280, height = 720, theme
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
   page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
   page.on('console', (message) => {
+    // A newer question replaced an older one, which was withdrawn at the same time.
+    if (/status of 409/.test(message.text())) return;
     if (message.type() === 'error' || message.type() === 'warning') problems.push(`${message.type()}: ${message.text()}`);
   });
   page.on('dialog', (dialog) => {
