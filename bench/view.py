@@ -11,7 +11,8 @@ Three starts, each in a folder that is removed afterwards: without an index, wit
 `waymark index` makes, and with the overview that the second start has stored in it.  For each: the time
 from the start of the process to the answers of `capture`, `tracks` and `timeline`, which are what the first picture
 needs; the largest memory of the process, with and without the pages of files; and of random pans and
-zooms, the times of `timeline`.  Nothing is compared with a limit: the machine decides.
+zooms, the times of `timeline`.  Of all times, also how long the threads of the server ran on a processor, because other
+programs disturb the rest.  Nothing is compared with a limit: the machine decides.
 """
 import argparse
 import http.client
@@ -74,6 +75,11 @@ class Viewer:
         self.path = parts.path
         self.connection = http.client.HTTPConnection('127.0.0.1', parts.port, timeout=600)
 
+    def ran(self):
+        """Seconds for which its threads ran on a processor."""
+        tasks = pathlib.Path(f'/proc/{self.process.pid}/task').glob('*/schedstat')
+        return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
+
     def ask(self, name, **parameters):
         query = f'?{urlencode(parameters)}' if parameters else ''
         self.connection.request('GET', f'{self.path}api/1/{name}{query}')
@@ -103,6 +109,14 @@ class Viewer:
             time.sleep(0.05)
         return time.monotonic() - self.begun
 
+    def rest(self):
+        """Until the server has nothing to do, because it also stores what it knows."""
+        while True:
+            ran = self.ran()
+            time.sleep(0.5)
+            if self.ran() - ran < 0.01:
+                return
+
     def end(self):
         self.process.send_signal(signal.SIGINT)
         self.process.wait()
@@ -125,9 +139,9 @@ def pans(viewer, requests, seed):
     times = {'all': [], 'summary': [], 'spans': []}
     length = viewer.facts()['axis']['length']
     for start, end in windows(length, requests, seed):
-        begun = time.monotonic()
+        begun, ran = time.monotonic(), viewer.ran()
         body = viewer.ask('timeline', **{'from': repr(start), 'to': repr(end), 'width': WIDTH, 'format': 'binary'})
-        took = time.monotonic() - begun
+        took = (time.monotonic() - begun, viewer.ran() - ran)
         head = json.loads(body[4:4 + int.from_bytes(body[:4], 'little')])
         times['all'].append(took)
         times[head['mode']].append(took)
@@ -141,8 +155,10 @@ def quantile(values, share):
 
 def show_pans(times):
     for name, values in times.items():
-        print(f'  {name:8} {len(values):5} answers, in ms: median {quantile(values, 0.5):7.1f}, '
-              f'95 % {quantile(values, 0.95):7.1f}, worst {quantile(values, 1):7.1f}')
+        for of, which in ((' ', 0), (' on a processor, ', 1)):
+            chosen = [value[which] for value in values]
+            print(f'  {name:8} {len(values):5} answers,{of}in ms: median {quantile(chosen, 0.5):7.1f}, '
+                  f'95 % {quantile(chosen, 0.95):7.1f}, worst {quantile(chosen, 1):7.1f}')
 
 
 def show_memory(name, most):
@@ -154,7 +170,7 @@ def copy_of(capture, folder):
     copy = folder / 'capture'
     copy.mkdir()
     for file in pathlib.Path(capture).resolve().iterdir():
-        if file.name.endswith('.waymark-index'):
+        if file.is_dir() or file.name.endswith('.waymark-index'):
             continue
         if file.stat().st_size > MEGA:
             (copy / file.name).symlink_to(file)
@@ -170,12 +186,13 @@ def index_size(folder):
 def measure(title, program, capture, cache, options):
     print(title)
     viewer = Viewer(program, capture, cache)
-    print(f'  first picture after {viewer.first_picture():.2f} s')
+    print(f'  first picture after {viewer.first_picture():.2f} s, {viewer.ran():.2f} s of them on a processor')
     if not viewer.facts()['progress']['complete']:
         growing = pans(viewer, options.requests // 5, options.seed + 1)
         print('  while it grows:')
         show_pans(growing)
-        print(f'  overview complete after {viewer.wait():.1f} s')
+        print(f'  overview complete after {viewer.wait():.1f} s, {viewer.ran():.1f} s of them on a processor')
+        viewer.rest()
     show_memory('so far', viewer.memory.take())
     show_pans(pans(viewer, options.requests, options.seed))
     show_memory('meanwhile', viewer.memory.take())

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "coverage.h"
 #include "waymark/base/escape.h"
+#include "waymark/exports/coverage.h"
 
 namespace waymark::exports {
 namespace {

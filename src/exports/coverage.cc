@@ -1,4 +1,4 @@
-#include "coverage.h"
+#include "waymark/exports/coverage.h"
 
 #include <fmt/format.h>
 

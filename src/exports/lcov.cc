@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "coverage.h"
 #include "waymark/base/escape.h"
+#include "waymark/exports/coverage.h"
 
 namespace waymark::exports {
 namespace {

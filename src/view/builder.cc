@@ -19,6 +19,8 @@ Result<AxisChoice> choose_axis(PartDecoder& decoder, const Stop& stop) {
   bool executes = false;
   bool has_cycles = false;
   std::optional<std::uint64_t> earliest;
+  // Some trace units send timestamps although nothing counts: all are equal, and no axis.
+  bool time_passes = false;
   WAYMARK_TRY(decoder.begin({}, AxisUnit::kInstructions, 0, {}));
   std::size_t missing = decoder.capture().sources().size();
   const auto take = [&](std::span<const Element> elements) {
@@ -27,10 +29,11 @@ Result<AxisChoice> choose_axis(PartDecoder& decoder, const Stop& stop) {
       has_cycles = has_cycles || (element.flags & kElementHasCycleCount) != 0;
       const auto time = decoder.time_of(element);
       if (!time) continue;
+      time_passes = time_passes || (earliest && time->time != *earliest);
       earliest = std::min(earliest.value_or(time->time), time->time);
       if (!std::exchange(timed[element.trace_id], true)) --missing;
     }
-    return missing != 0;
+    return missing != 0 || !time_passes;
   };
   while (decoder.index() < kSurvey) {
     const auto step = decoder.step(take, stop);
@@ -38,8 +41,8 @@ Result<AxisChoice> choose_axis(PartDecoder& decoder, const Stop& stop) {
     if (*step != PartDecoder::Step::kBlock) break;
   }
   axis.has_cycles = has_cycles;
-  axis.has_timestamps = earliest.has_value();
-  if (earliest) {
+  axis.has_timestamps = time_passes;
+  if (time_passes) {
     axis.unit = AxisUnit::kTicks;
     axis.origin = *earliest;
   } else if (has_cycles && decoder.capture().sources().size() == 1) {
@@ -84,6 +87,7 @@ Builder::Builder(PartDecoder& decoder, FunctionTable& functions, CodeList& codes
       codes_(codes),
       numbers_(functions),
       axis_(axis),
+      marks_(decoder.message_reader()),
       keyframes_(decoder.capture().sources().size(),
                  std::max(least, decoder.capture().trace_bytes() / kMostKeyframes)) {
   for (const inputs::CaptureSource& source : decoder.capture().sources()) {
@@ -106,6 +110,9 @@ Result<bool> Builder::step(const Stop& stop) {
   if (!step) return std::unexpected(step.error());
   if (*step == PartDecoder::Step::kEnd) {
     complete_ = true;
+    std::vector<std::pair<TraceId, FoundMark>> rest;
+    marks_.finish(rest);
+    for (const auto& [id, mark] : rest) add_mark(source(id), mark, decoder_.n(id));
     keep_keyframe();
     resolve_rest();
     // The tree gets what its sources still hold.

@@ -12,19 +12,18 @@ namespace {
 std::string name_of(std::span<const Track> tracks, TrackNumber number) {
   const auto found = std::ranges::find(tracks, number, &Track::number);
   if (found == tracks.end()) return "A source";
-  return found->group.empty() ? found->name : found->group;
+  if (found->group.empty()) return found->name;
+  return found->thread.empty() ? found->group : fmt::format("{}, {}", found->group, found->thread);
 }
 
 /// Nothing: no bucket has a gap.
 std::optional<HealthFinding> gaps_of(const Overview& overview, TrackNumber number,
                                      const OverviewTrack& track, const std::string& name) {
   double sum = 0;
-  std::uint64_t buckets = 0;
   std::optional<double> first;
   for (const OverviewBucket& bucket : track.buckets) {
     if (!(bucket.gaps > 0)) continue;
     sum += bucket.gaps;
-    ++buckets;
     if (!first) first = static_cast<double>(bucket.number) * overview.width();
   }
   if (!first) return std::nullopt;
@@ -39,7 +38,7 @@ std::optional<HealthFinding> gaps_of(const Overview& overview, TrackNumber numbe
           "such place is shown.",
       .at = std::max(*first, track.first),
       .track = number,
-      .count = buckets};
+      .count = 1};
 }
 
 std::optional<HealthFinding> overflows_of(TrackNumber number, const OverviewTrack& track,

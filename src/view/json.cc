@@ -79,6 +79,7 @@ void put_optional(JsonWriter& to, const std::optional<T>& value) {
 void put_place(JsonWriter& to, const Place& place) {
   to.key("n").number(place.instant.n);
   to.key("t").real(place.at);
+  to.key("track").number(place.track);
   to.key("address").address(place.address);
   to.key("isa").name(place.isa);
   to.key("text").name(place.text);
@@ -270,7 +271,6 @@ void write_json(TextBuffer& out, const PlaceAnswer& answer) {
   JsonWriter to(out);
   to.begin_object();
   to.key("source").number(answer.place.instant.source);
-  to.key("track").number(answer.place.track);
   put_place(to, answer.place);
   to.key("stack").begin_array();
   std::uint64_t depth = answer.stack.size();

@@ -33,8 +33,8 @@ struct MessagesFound {
 
 /// How much one answer may decode.
 struct AnswerLimits {
-  /// Of trace, in a window whose answer is exact.
-  std::uint64_t window_bytes = std::uint64_t{16} << 20;
+  /// Of trace, in a window whose answer is exact.  While such an answer is made, pictures may wait.
+  std::uint64_t window_bytes = std::uint64_t{4} << 20;
   /// Of trace, that a step or a search passes.
   std::uint64_t search_bytes = std::uint64_t{64} << 20;
 };

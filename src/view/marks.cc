@@ -23,28 +23,55 @@ std::optional<std::string> text_of_write(const exports::Event& event) {
   return plain ? std::optional(text) : std::nullopt;
 }
 
+FoundMark line_of(std::uint32_t port, std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  return {.is_message = true, .kind = fmt::format("port {}", port), .text = std::move(text)};
+}
+
 }  // namespace
 
 void MarkFinder::add_port(const exports::Event& event, std::vector<FoundMark>& out) {
   const auto text = text_of_write(event);
-  const std::string port = fmt::format("port {}", event.number);
   std::string* line = nullptr;
   if (text) {
     const std::pair key(event.source, event.number);
     if (lines_.size() < kMostLines || lines_.contains(key)) line = &lines_[key];
   }
   if (line == nullptr) {
-    out.push_back({.is_message = true, .kind = port, .text = fmt::format("0x{:x}", event.value)});
+    out.push_back(line_of(event.number, fmt::format("0x{:x}", event.value)));
     return;
   }
   *line += *text;
   if (text->back() != '\n' && line->size() < kLongText) return;
-  std::string whole = std::exchange(*line, {});
-  while (!whole.empty() && (whole.back() == '\n' || whole.back() == '\r')) whole.pop_back();
-  out.push_back({.is_message = true, .kind = port, .text = std::move(whole)});
+  out.push_back(line_of(event.number, std::exchange(*line, {})));
 }
 
 void MarkFinder::find(const Element& element, std::vector<FoundMark>& out) {
+  const bool may_carry = element.kind == ElementKind::kSwTrace ||
+                         element.kind == ElementKind::kItmTrace ||
+                         element.kind == ElementKind::kNoSync;
+  if (messages_ == nullptr || !may_carry) return find_plain(element, out);
+  for (const Element& each : messages_->replace({&element, 1})) {
+    if (each.kind == ElementKind::kCustom) {
+      out.push_back({.is_message = true, .kind = "SyS-T", .text = messages_->text(each)});
+    } else {
+      find_plain(each, out);
+    }
+  }
+}
+
+void MarkFinder::finish(std::vector<std::pair<TraceId, FoundMark>>& out) {
+  if (messages_ != nullptr) {
+    for (const Element& each : messages_->finish()) {
+      FoundMark mark{.is_message = true, .kind = "SyS-T", .text = messages_->text(each)};
+      out.emplace_back(each.trace_id, std::move(mark));
+    }
+  }
+  for (auto& [port, line] : lines_)
+    if (!line.empty()) out.emplace_back(port.first, line_of(port.second, std::exchange(line, {})));
+}
+
+void MarkFinder::find_plain(const Element& element, std::vector<FoundMark>& out) {
   switch (element.kind) {
     case ElementKind::kEvent:
     case ElementKind::kSwTrace:

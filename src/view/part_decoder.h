@@ -68,6 +68,10 @@ class PartDecoder {
   [[nodiscard]] std::optional<ElementTime> time_of(const Element& element) const {
     return kinds_.time_of(element);
   }
+  /// For one pass; nullptr: there is nothing to read.
+  [[nodiscard]] std::unique_ptr<MessageReader> message_reader() const {
+    return options_.messages ? options_.messages() : nullptr;
+  }
   /// Gives elements to the engine and the clock.
   void observe(std::span<const Element> elements);
   /// The state after the last block.

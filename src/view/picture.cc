@@ -231,6 +231,21 @@ std::vector<TrackPicture> PictureMaker::finish(const std::vector<TraceId>& ended
   return out;
 }
 
+void take_messages(const Overview& overview, const Canvas& canvas,
+                   std::vector<TrackPicture>& tracks) {
+  for (const auto& [number, track] : overview.tracks()) {
+    const bool has_messages = number >= kMessageTracks && number < kEventTracks;
+    if (!has_messages || !canvas.shows(number)) continue;
+    if (std::ranges::any_of(track.marks, [](const Mark& mark) { return mark.count != 1; }))
+      continue;
+    std::vector<Mark> marks = merged(track.marks, canvas);
+    auto found = std::ranges::find(tracks, number, &TrackPicture::track);
+    if (found == tracks.end() && !marks.empty())
+      found = tracks.insert(tracks.end(), {.track = number});
+    if (found != tracks.end()) found->marks = std::move(marks);
+  }
+}
+
 // ---- Summaries ------------------------------------------------------------------------------
 
 namespace {

@@ -88,6 +88,11 @@ class PictureMaker {
 /// Marks that are closer than a pixel become one.
 std::vector<Mark> merged(const std::vector<Mark>& marks, const Canvas& canvas);
 
+/// Puts the messages of the overview in place of those of pieces, where it has all of them one by
+/// one: it also knows those that began before a piece.
+void take_messages(const Overview& overview, const Canvas& canvas,
+                   std::vector<TrackPicture>& tracks);
+
 /// What the overview has of a window.
 std::vector<TrackPicture> summary(const Overview& overview, const Canvas& canvas);
 

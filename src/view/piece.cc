@@ -10,7 +10,7 @@ namespace {
 class Recorder final : public stacks::Sink {
  public:
   Recorder(PartDecoder& decoder, FunctionTable& functions)
-      : decoder_(decoder), numbers_(functions) {
+      : decoder_(decoder), numbers_(functions), marks_(decoder.message_reader()) {
     const auto& sources = decoder.capture().sources();
     sources_.resize(sources.size());
     for (std::size_t i = 0; i < sources.size(); ++i)
@@ -96,9 +96,15 @@ bool points_before(const SourceAt& from) { return from.clock.is_set && !from.clo
 std::optional<GapReason> reason_of(const Element& element) {
   switch (element.kind) {
     case ElementKind::kNoSync:
-      return static_cast<UnsyncReason>(element.reason) == UnsyncReason::kOverflow
-                 ? GapReason::kOverflow
-                 : GapReason::kLoss;
+      switch (static_cast<UnsyncReason>(element.reason)) {
+        case UnsyncReason::kOverflow:
+          return GapReason::kOverflow;
+        case UnsyncReason::kInitDecoder:
+          // The trace has only begun: what comes next says why nothing is known.
+          return std::nullopt;
+        default:
+          return GapReason::kLoss;
+      }
     case ElementKind::kTraceOn:
       switch (static_cast<TraceOnReason>(element.reason)) {
         case TraceOnReason::kOverflow:

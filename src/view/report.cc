@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "report_coverage.h"
 #include "report_page.h"
 #include "report_windows.h"
 #include "waymark/base/plural.h"
@@ -197,6 +198,14 @@ Result<Report> make_report(Session& session, Session* other, const ReportOptions
       answers.leave_out("the comparison");
     }
   }
+  TextBuffer covered;
+  if (!options.coverage.empty()) {
+    write_coverage(covered, options.coverage);
+    if (!answers.take_room(covered.size())) {
+      covered.clear();
+      answers.leave_out("the coverage");
+    }
+  }
   if (whole.to > 0) {
     WAYMARK_TRY(answers.add(fmt::format("timeline?{}&width=", ends(whole)), kWidths,
                             "the timeline of the whole"));
@@ -218,6 +227,7 @@ Result<Report> make_report(Session& session, Session* other, const ReportOptions
   }
   std::string data = "{\"requests\":{" + answers.text() + "}";
   if (!compared.empty()) data += ",\"compare\":" + compared;
+  if (covered.size() != 0) data += fmt::format(",\"coverage\":{}", covered.view());
   data += "}";
   return Report{.html = page.with(data), .left_out = answers.left_out()};
 }

@@ -20,6 +20,8 @@ namespace {
 
 /// How far back a thread's last instruction is looked for, in keyframes.
 constexpr unsigned kMostBack = 64;
+/// Their trees can be large.
+constexpr std::size_t kMostKeptCalls = 2;
 
 /// Which thread each source executes, and from which instruction on.
 class SwitchWatch final : public stacks::Sink {
@@ -218,9 +220,30 @@ Result<Code> TraceSession::code(FunctionNumber function, const Window& window, c
   });
 }
 
-/// The whole capture was counted when it was read.
-Result<WindowCalls> TraceSession::calls(const Window& window, const Stop& stop) {
+Result<std::shared_ptr<const WindowCalls>> TraceSession::calls(const Window& window,
+                                                               const Stop& stop) {
   const auto known = reading_.known();
+  {
+    const std::scoped_lock lock(calls_mutex_);
+    for (const KeptCalls& kept : kept_calls_) {
+      const Window& of = kept.window;
+      if (kept.known == known && of.from == window.from && of.to == window.to &&
+          of.tracks == window.tracks)
+        return kept.calls;
+    }
+  }
+  auto made = make_calls(known, window, stop);
+  if (!made) return std::unexpected(std::move(made).error());
+  auto calls = std::make_shared<const WindowCalls>(*std::move(made));
+  const std::scoped_lock lock(calls_mutex_);
+  if (kept_calls_.size() == kMostKeptCalls) kept_calls_.pop_front();
+  kept_calls_.push_back({.known = known, .window = window, .calls = calls});
+  return calls;
+}
+
+/// The whole capture was counted when it was read.
+Result<WindowCalls> TraceSession::make_calls(const std::shared_ptr<const Known>& known,
+                                             const Window& window, const Stop& stop) {
   const bool is_whole = window.tracks.empty() && known->complete && window.from <= 0 &&
                         window.to >= known->overview.length();
   if (!is_whole || known->tree == nullptr) {
@@ -240,26 +263,26 @@ Result<Functions> TraceSession::functions(const Window& window, std::uint32_t li
                                           const Stop& stop) {
   const auto calls = this->calls(window, stop);
   if (!calls) return std::unexpected(calls.error());
-  return functions_of(*calls, limit, knowledge_);
+  return functions_of(**calls, limit, knowledge_);
 }
 
 Result<Neighbours> TraceSession::neighbours(FunctionNumber function, const Window& window,
                                             const Stop& stop) {
   const auto calls = this->calls(window, stop);
   if (!calls) return std::unexpected(calls.error());
-  return neighbours_of(*calls, function, knowledge_);
+  return neighbours_of(**calls, function, knowledge_);
 }
 
 Result<Flame> TraceSession::flame(const Window& window, std::uint32_t limit, const Stop& stop) {
   const auto calls = this->calls(window, stop);
   if (!calls) return std::unexpected(calls.error());
-  return flame_of(*calls, limit, knowledge_);
+  return flame_of(**calls, limit, knowledge_);
 }
 
 Result<Measure> TraceSession::measure(const Window& window, const Stop& stop) {
   const auto calls = this->calls(window, stop);
   if (!calls) return std::unexpected(calls.error());
-  Measure measure = measure_of(*calls);
+  Measure measure = measure_of(**calls);
   const auto messages = messages_in(window, knowledge_, stop);
   if (!messages) return std::unexpected(messages.error());
   measure.messages = messages->value_or(0);

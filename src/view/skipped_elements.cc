@@ -1,5 +1,7 @@
 #include "skipped_elements.h"
 
+#include <algorithm>
+
 namespace waymark::view {
 
 void SkippedElements::reset() {
@@ -13,7 +15,11 @@ void SkippedElements::skip_to(TraceId id, const ResumePoint& resume) {
 }
 
 std::span<const Element> SkippedElements::rest_of(std::span<const Element> elements) {
-  if (!is_active_) return elements;
+  // After the beginning, there is nothing to leave out, and nothing is copied.
+  const auto waits = [this](const Element& element) {
+    return resume_[element.trace_id].has_value();
+  };
+  if (!is_active_ || std::ranges::none_of(elements, waits)) return elements;
   kept_.clear();
   for (const Element& element : elements) {
     std::optional<ResumePoint>& resume = resume_[element.trace_id];

@@ -204,6 +204,7 @@ Result<Timeline> TraceSession::timeline(const Window& window, std::uint32_t widt
       next = part.first + 1;
     }
     answer.tracks = maker.finish(ended_sources(*known, parts.back(), ids_));
+    if (known->complete) take_messages(known->overview, canvas, answer.tracks);
   }
   std::set<FunctionNumber> used;
   for (const TrackPicture& track : answer.tracks) {

@@ -1,8 +1,10 @@
 // The session over a real capture: what its parts share.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -71,7 +73,10 @@ class TraceSession final : public Session {
   template <class Answer>
   Result<Answer> ask(const Stop& stop,
                      const std::function<Result<Answer>(RealReplay& replay)>& question);
-  Result<WindowCalls> calls(const Window& window, const Stop& stop);
+  /// What a window executed; kept, because several questions about one window follow one another.
+  Result<std::shared_ptr<const WindowCalls>> calls(const Window& window, const Stop& stop);
+  Result<WindowCalls> make_calls(const std::shared_ptr<const Known>& known, const Window& window,
+                                 const Stop& stop);
   /// The last instruction of a thread at a place.
   Result<Instant> instant_at(RealReplay& replay, TrackNumber track, double at, const Stop& stop);
 
@@ -88,6 +93,13 @@ class TraceSession final : public Session {
   std::unique_ptr<outputs::InstructionPool> instructions_;
   Knowledge knowledge_{};
   Doubts doubts_;
+  struct KeptCalls {
+    std::shared_ptr<const Known> known;
+    Window window;
+    std::shared_ptr<const WindowCalls> calls;
+  };
+  std::mutex calls_mutex_;
+  std::deque<KeptCalls> kept_calls_;  ///< The newest last.
 };
 
 }  // namespace waymark::view

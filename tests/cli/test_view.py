@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -12,6 +13,8 @@ import pytest
 from support import howto
 from support.hostile import FORBIDDEN
 from support.programs import HANG_SECONDS, Runner
+from support.stp import at, begin, data, message, stp, sync
+from support.trace_bytes import ITM_SYNC
 from support.viewer import viewing
 
 REQUESTS = ('capture', 'tracks', 'timeline', 'at', 'instructions', 'step', 'code', 'functions', 'callers', 'flame',
@@ -74,6 +77,47 @@ def test_port(run, quicksort):
     with viewing(run, quicksort) as viewer:
         run('view', quicksort, '--port', viewer.port, expect=4).one_sentence(f'Port {viewer.port} is in use')
     run('view', quicksort, '--port', 70000, expect=2).one_sentence('--port')
+
+
+def texts_of(viewer):
+    """The messages of a whole capture, in the order of time."""
+    length = viewer.wait()['axis']['length']
+    return [mark[2] for track in viewer.ask('timeline', from_=0, to=length + 1, width=8000)['tracks']
+            for mark in track.get('marks', [])]
+
+
+def test_timestamps_that_never_change_are_no_axis(run, tmp_path):
+    """Some trace units send timestamps although nothing counts."""
+    writes = ''.join(begin(0, f'{value:08X}') + data(f'{value:08X}') for value in range(20))
+    (tmp_path / 'stm.bin').write_bytes(stp(sync(0), at(0x41, 0), writes))
+    with viewing(run, 'stm.bin', '--protocol', 'stm') as viewer:
+        axis = viewer.wait()['axis']
+        assert axis['unit'] == 'bytes' and axis['length'] > 0
+        assert len(texts_of(viewer)) > 10
+        # It has no program, and needs none.
+        assert '--symbols' not in viewer.end().err
+
+
+def test_messages_of_syst(run, tmp_path):
+    (tmp_path / 'all.stp').write_bytes(stp(sync(1000000), at(0x81, 4), message(1000, '01415042', '00656E6F'),
+                                           message(2000, '01416022', '006F7774')))
+    raw = ('all.stp', '--protocol', 'stm')
+    wanted = ['129:4  INFO    module 65:5  one', '129:4  ERROR   module 65:6  two']
+    with viewing(run, *raw) as viewer:
+        assert not any('INFO' in text for text in texts_of(viewer))
+    with viewing(run, *raw, '--syst') as viewer:
+        assert texts_of(viewer) == wanted
+        found = viewer.ask('find', what='text', text='two')
+        assert [hit['text'] for hit in found['hits']] == wanted[1:]
+    run('report', *raw, '--syst', '-o', 'report.html')
+    assert 'module 65:6  two' in (tmp_path / 'report.html').read_text()
+    run('view', *raw, '--collateral', 'none.xml', expect=3).says('none.xml')
+
+
+def test_text_without_a_line_end_is_a_message(run, tmp_path):
+    (tmp_path / 'itm.bin').write_bytes(ITM_SYNC + b''.join(bytes([0x01, byte]) for byte in b'one\ntwo'))
+    with viewing(run, 'itm.bin', '--protocol', 'itm', '--framing', 'none') as viewer:
+        assert texts_of(viewer) == ['one', 'two']
 
 
 def test_what_is_no_capture(run, tmp_path):
@@ -362,6 +406,49 @@ def test_hostile_names_are_text(run, hostile_capture):
             assert sequence not in answer.body
 
 
+# Reading that fails in the middle
+
+@pytest.fixture(scope='module')
+def failing_open(repository, tmp_path_factory):
+    """The environment in which a file cannot be opened any more after it was opened so many times."""
+    compiler = shutil.which('cc')
+    if not compiler or os.environ.get('WAYMARK_SANITIZED'):
+        pytest.skip('needs a C compiler, and a program in which nothing else must be loaded first')
+    library = tmp_path_factory.mktemp('failing') / 'failing_open.so'
+    subprocess.run([compiler, '-shared', '-fPIC', '-o', library, repository / 'tests/cli/programs/failing_open.c'],
+                   check=True)
+    return lambda path, times: {'LD_PRELOAD': str(library), 'FAILING_OPEN': path, 'FAILING_OPEN_AFTER': str(times)}
+
+
+def test_reading_that_fails(run, repository, quicksort, failing_open, tmp_path):
+    """The program is opened again for each decoder; the one that reads the capture is among the first."""
+    shutil.copy(repository / 'samples/quicksort/quicksort.elf', tmp_path / 'names.elf')
+    codes = set()
+    for times in range(1, 12):
+        failing = failing_open('names.elf', times)
+        result = run('report', quicksort, '--symbols', 'names.elf', '-o', f'{times}.html', env=failing, expect=None)
+        codes.add(result.code)
+        if 'The report has what comes before' not in result.err:
+            continue
+        # A report is written, but nothing takes it for a complete one.
+        assert result.code == 3
+        assert 'names.elf' in result.err
+        assert result.err.count('\n') <= 2
+        answers = data_of((tmp_path / f'{times}.html').read_text())['requests']
+        assert 'names.elf' in answers['capture']['progress']['failure']
+        assert not answers['capture']['progress']['complete']
+        assert any(row['severity'] == 'error' and 'names.elf' in row['text'] for row in answers['health']['findings'])
+        with viewing(run, quicksort, '--symbols', 'names.elf', env=failing) as viewer:
+            end = time.monotonic() + HANG_SECONDS
+            while not (progress := viewer.ask('capture')['progress'])['failure']:
+                assert time.monotonic() < end
+                time.sleep(0.02)
+            assert 'names.elf' in progress['failure'] and progress['stage'] == 'overview'
+        break
+    else:
+        pytest.fail(f'reading never failed in the middle: {codes}')
+
+
 # Reports
 
 def data_of(text):
@@ -369,6 +456,27 @@ def data_of(text):
     start = '<script type="application/json" id="waymark-data">'
     assert text.count(start) == 1
     return json.loads(text.split(start)[1].split('</script')[0])
+
+
+def check_coverage(run, capture, coverage):
+    """The coverage of a report is that of `waymark export lcov`."""
+    sums = dict.fromkeys(('LF', 'LH', 'FNF', 'FNH', 'BRF', 'BRH'), 0)
+    left = {}
+    for line in run('export', 'lcov', capture).out.splitlines():
+        key, _, value = line.partition(':')
+        if key == 'SF':
+            left[value] = lines = []
+        elif key in sums:
+            sums[key] += int(value)
+        elif key == 'DA' and value.endswith(',0'):
+            lines.append(int(value[:-2]))
+    for what, (executed, whole) in {'lines': ('LH', 'LF'), 'functions': ('FNH', 'FNF'), 'branches': ('BRH', 'BRF')}.items():
+        assert coverage[what] == [sums[executed], sums[whole]]
+    assert {row[0] for row in coverage['rows']} == set(left)
+    for row in coverage['rows']:
+        ranges = [[int(end) for end in part.split('-')] for part in row[7].split(', ') if part]
+        assert all(any(ends[0] <= line <= ends[-1] for ends in ranges) for line in left[row[0]])
+        assert bool(ranges) == bool(left[row[0]])
 
 
 def requests_of(data):
@@ -385,6 +493,7 @@ def test_a_report_is_one_file_that_loads_nothing(run, quicksort, tmp_path):
     assert set(requests_of(data)) >= {'capture', 'tracks', 'health', 'timeline', 'functions', 'flame', 'measure', 'code',
                                       'callers'}
     assert set(requests_of(data)) <= set(REQUESTS)
+    check_coverage(run, quicksort, data['coverage'])
     with viewing(run, quicksort) as viewer:
         viewer.wait()
         for request, answer in data['requests'].items():

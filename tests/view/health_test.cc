@@ -43,6 +43,17 @@ TEST(Health, AGapHasItsShareAndItsPlace) {
   EXPECT_NEAR(findings[0].at.value(), 60, overview.width());
 }
 
+TEST(Health, AGapNamesItsThread) {
+  Overview overview;
+  overview.add(kThread, {.from = 0, .to = 10, .is_gap = true});
+  overview.track(kThread).last = 10;
+  const std::vector<Track> tracks = {
+      {.number = kThread, .thread = "sort (12)", .name = "sort (12)", .group = "cpu_0"}};
+  const auto findings = places_of_loss(overview, tracks);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_TRUE(findings[0].title.starts_with("cpu_0, sort (12): ")) << findings[0].title;
+}
+
 TEST(Health, OverflowsAreCountedAndComeFirst) {
   Overview overview;
   overview.add(kThread, {.from = 0, .to = 10, .is_gap = true});

@@ -120,6 +120,32 @@ TEST(ViewReport, two_captures_are_compared) {
       << data;
 }
 
+TEST(ViewReport, has_the_coverage_of_source_files) {
+  FakeSession session;
+  ReportOptions options{.files = kFiles, .version = "1"};
+  EXPECT_EQ(data_of(make_report(session, nullptr, options, never())->html).find("coverage"),
+            std::string::npos);
+  const auto never_run = exports::LineCoverage{};
+  const auto run = exports::LineCoverage{
+      .times = 3, .branches = {{.reached = true, .taken = 3}, {.reached = true, .not_taken = 1}}};
+  options.coverage["all.c"] = {.lines = {{1, run}}};
+  options.coverage["some.c"] = {
+      .lines = {{2, run}, {5, never_run}, {7, never_run}, {8, run}, {9, never_run}},
+      .functions = {{"_ZN1a1fEv", {.line = 5}}, {"called", {.line = 2, .calls = 4}}}};
+  const auto made = make_report(session, nullptr, options, never());
+  ASSERT_TRUE(made);
+  const std::string data = data_of(made->html);
+  const std::string wanted =
+      R"x("coverage":{"lines":[3,6],"functions":[1,2],"branches":[6,12],"rows":[)x"
+      R"x(["some.c",2,5,1,2,4,8,"5-7, 9",["a::f()"]],["all.c",1,1,0,0,2,4,"",[]]],"note":""})x";
+  EXPECT_NE(data.find(wanted), std::string::npos) << data;
+  // Without room, the rest of the report is written.
+  options.most_bytes = made->html.size() - 100;
+  const auto small = make_report(session, nullptr, options, never());
+  ASSERT_TRUE(small);
+  EXPECT_LE(small->html.size(), options.most_bytes);
+}
+
 TEST(ViewReport, ends_when_it_is_stopped) {
   FakeSession session;
   session.capture.stage = Stage::kReading;

@@ -11,6 +11,7 @@
 #include "interrupt.h"
 #include "output.h"
 #include "progress.h"
+#include "report_coverage.h"
 #include "run.h"
 #include "version.h"
 #include "viewer.h"
@@ -136,6 +137,7 @@ int run_report(const ReportCommand& options) {
                                .most_bytes = options.most_bytes,
                                .windows = *windows};
     if (options.paths.size() == 2) add_parts(options, sessions, wanted);
+    wanted.coverage = coverage_of_capture(options.input, options.paths.front());
     if (interrupted()) return kInterrupted;
     report = view::make_report(*sessions.front(),
                                sessions.size() == 2 ? sessions[1].get() : nullptr, wanted, stop);

@@ -24,6 +24,10 @@ void add_viewer_options(CLI::App& command, ViewerInput& options) {
                   "@ADDRESS: how far above its link addresses it was loaded; may be repeated")
       ->type_name("FILE[@ADDRESS]")
       ->allow_extra_args(false);
+  command.add_flag("--syst", options.messages.syst,
+                   "show SyS-T messages in place of the STM packets that carry them, and after the "
+                   "writes to the port of an ITM; see `waymark syst`");
+  add_collateral_file_options(command, options.messages.messages);
 }
 
 void add_view(CLI::App& app, int& exit_code) {

@@ -36,13 +36,32 @@ std::string last_part(const std::string& path) {
   return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
 }
 
-/// What names functions besides the capture: files, each with its size and time.
-std::string fingerprint_of(const inputs::Capture& capture,
-                           const std::vector<std::string>& symbols) {
+/// SyS-T messages, with what `waymark syst` reads them.
+class SystReader final : public view::MessageReader {
+ public:
+  explicit SystReader(std::unique_ptr<MessageStage> stage) : stage_(std::move(stage)) {}
+
+  std::span<const Element> replace(std::span<const Element> elements) override {
+    return stage_->replace(elements);
+  }
+  std::span<const Element> finish() override { return stage_->finish(); }
+  std::string text(const Element& message) override { return take_text(*stage_, message); }
+
+ private:
+  std::unique_ptr<MessageStage> stage_;
+};
+
+/// What names functions and messages besides the capture: options, and files, each with its size
+/// and time.
+std::string fingerprint_of(const inputs::Capture& capture, const ViewerInput& options) {
   std::vector<std::string> files = capture.input_files();
-  files.insert(files.end(), symbols.begin(), symbols.end());
+  const MessageOptions& messages = options.messages.messages;
+  for (const auto* const more : {&options.symbols, &messages.collateral})
+    files.insert(files.end(), more->begin(), more->end());
   std::ranges::sort(files);
   std::string text = "1";
+  if (options.messages.given())
+    text = fmt::format("1 syst {} {}", messages.short_guid, messages.frequency);
   for (const std::string& file : files) {
     if (file == capture.trace().path()) continue;
     const std::string path = std::filesystem::exists(file) ? file : file.substr(0, file.find('@'));
@@ -67,7 +86,7 @@ view::IndexPlaces index_places(const InputOptions& input, const ViewerInput& opt
       .made_at = is_named ? options.index : index::cached_store_path(trace),
       .may_replace = !is_named,
       .open_packets = [input, known] { return try_open_capture(input, {.decode = false}, known); },
-      .fingerprint = fingerprint_of(capture, options.symbols),
+      .fingerprint = fingerprint_of(capture, options),
   };
 }
 
@@ -85,11 +104,14 @@ std::expected<std::unique_ptr<view::Session>, int> open_session(const ViewerInpu
                                                          inputs::Framing /*framing*/) {
     return std::optional(bytes);
   };
+  auto messages = ExportMessages::make(options.messages);
+  if (!messages) return std::unexpected(messages.error());
   const SymbolOptions symbols{.functions = true, .files = options.symbols};
+  std::string nameless;
   if (const auto places = place_lookup(*first, symbols); !places) {
     if (places.error().code != ErrorCode::kNotFound || !options.symbols.empty())
       return std::unexpected(complain(places.error().detail, kInput));
-    note(places.error().detail + " Functions have the addresses that were called.");
+    nameless = places.error().detail;
   }
   auto session = view::make_session({
       .open = [input, known] { return try_open_capture(input, {}, known); },
@@ -106,11 +128,20 @@ std::expected<std::unique_ptr<view::Session>, int> open_session(const ViewerInpu
       .path = path,
       .source_places = options.sources,
       .index = index_places(input, options, *first, known),
+      .messages = [shown = std::make_shared<const ExportMessages>(
+                       *std::move(messages))]() -> std::unique_ptr<view::MessageReader> {
+        auto stage = shown->stage();
+        return stage ? std::make_unique<SystReader>(std::move(stage)) : nullptr;
+      },
   });
   if (!session) {
     if (interrupted()) return std::unexpected(int{kInterrupted});
     return std::unexpected(complain(session.error().detail, kInput));
   }
+  const bool executes =
+      std::ranges::any_of((*session)->facts().sources, &view::SourceFacts::executes);
+  if (executes && !nameless.empty())
+    note(nameless + " Functions have the addresses that were called.");
   return *std::move(session);
 }
 

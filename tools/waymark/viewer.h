@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "export_messages.h"
 #include "input_options.h"
 #include "waymark/view/session.h"
 
@@ -17,6 +18,7 @@ struct ViewerInput {
   std::string index;                 ///< Its file; empty: where `waymark index` puts it.
   std::vector<std::string> symbols;  ///< FILE or FILE@ADDRESS.
   std::vector<std::string> sources;  ///< As outputs::SourceFiles takes them.
+  ExportMessageOptions messages;
 };
 
 /// The options of ViewerInput but INPUT itself.

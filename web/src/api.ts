@@ -149,6 +149,7 @@ export interface Place {
 export interface Executed {
   n: number;
   t: number;
+  track: number;
   address: string;
   text: string;
   bytes: string;
@@ -264,6 +265,19 @@ export interface Compare {
   /** Where they part: the thread, what happened, and where; the first of `part_times`. */
   parts: [string, string, string][];
   part_times: number;
+  note: string;
+}
+
+/** Executed, and all. */
+export type CoveredPart = [executed: number, all: number];
+
+/** Which source lines a report says were executed. */
+export interface Coverage {
+  lines: CoveredPart;
+  functions: CoveredPart;
+  branches: CoveredPart;
+  /** Path; lines, functions and branches, executed and all; lines and functions that were not executed. */
+  rows: [string, number, number, number, number, number, number, string, string[]][];
   note: string;
 }
 

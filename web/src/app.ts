@@ -5,16 +5,18 @@ import type {
   Axis,
   Capture,
   Compare,
+  Coverage,
   Hit,
   Place,
   Question,
   Track,
 } from './api';
+import { isAmount } from './api';
 import { inside, Window, widthOf } from './axis';
 import type { Theme } from './colours';
 import { debounced } from './dom';
 import { linkOf, plainView, View, viewFromLink } from './links';
-import { FunctionNames } from './names';
+import { FunctionNames, visible } from './names';
 import { Failure, isCancelled, Params, Reply, sentence, Source } from './source';
 
 export type Topic =
@@ -75,6 +77,7 @@ export class App {
   hits: Hit[] = [];
   failure: Failure | undefined;
   readonly compare: Compare | undefined;
+  readonly coverage: Coverage | undefined;
 
   private readonly listeners = new Map<Topic, (() => void)[]>();
   private readonly dark = matchMedia('(prefers-color-scheme: dark)');
@@ -89,6 +92,7 @@ export class App {
 
   constructor(readonly source: Source) {
     this.compare = source.compare();
+    this.coverage = source.coverage();
     this.dark.addEventListener('change', () => this.emit('theme'));
     window.addEventListener('hashchange', () => this.followLink());
   }
@@ -131,6 +135,16 @@ export class App {
 
   get complete(): boolean {
     return this.capture?.progress.complete ?? false;
+  }
+
+  /** Why reading ended early; empty: it did not. */
+  get readingFailure(): string {
+    return visible(this.capture?.progress.failure ?? '', 1000);
+  }
+
+  /** Nothing more will become known. */
+  get ended(): boolean {
+    return this.complete || this.readingFailure !== '';
   }
 
   track(number: number): Track | undefined {
@@ -285,7 +299,7 @@ export class App {
     for (;;) {
       try {
         await this.facts();
-        if (this.capture?.progress.complete || this.capture?.progress.failure) return;
+        if (this.ended) return;
         await new Promise((resolve) => setTimeout(resolve, pollMilliseconds));
       } catch (error) {
         if (!(error instanceof Failure) || error.kind !== 'gone') {
@@ -302,24 +316,26 @@ export class App {
     const capture = (await this.ask('capture')).value;
     const same =
       before?.progress.done === capture.progress.done &&
-      before.progress.complete === capture.progress.complete;
+      before.progress.complete === capture.progress.complete &&
+      before.progress.failure === capture.progress.failure;
     const tracks = same ? this.tracks : (await this.ask('tracks')).value.tracks;
     // Both at the same time, so that nothing is drawn with only one of them.
     this.capture = capture;
-    this.tracks = tracks;
+    // On an axis of instructions, each unit has one.
+    this.tracks = tracks.filter((track) => capture.axis.unit !== 'instructions' || track.kind !== 'counter' || !isAmount(track));
     if (!same) this.emit('tracks');
     this.emit('capture');
-    this.grown(before, capture, same);
+    this.grown(!before, same);
     if (!before) this.followCursor();
   }
 
   private grownAt = 0;
   /** Counts of a window that grows are asked for from time to time, never while others wait. */
-  private grown(before: Capture | undefined, capture: Capture, same: boolean): void {
+  private grown(isFirst: boolean, same: boolean): void {
     const now = performance.now();
-    const finished = capture.progress.complete && !same;
+    const finished = this.ended && !same;
     const due = now - this.grownAt > growMilliseconds && this.open === 0 && !same;
-    if (before && !finished && !due) return;
+    if (!isFirst && !finished && !due) return;
     this.grownAt = now;
     this.growth++;
     this.settle();

@@ -73,6 +73,9 @@ export function grouped(text: string): string {
 
 export const count = (value: number): string => grouped(Math.round(value).toString());
 
+/** A share of 1 in percent. The space does not break a line. */
+export const percent = (share: number, decimals = 0): string => `${(share * 100).toFixed(decimals)}\u202f%`;
+
 /** A number in few characters: 1.2 k, 34 M. */
 export function short(value: number): string {
   const size = Math.abs(value);
@@ -115,6 +118,10 @@ function scaleOf(unit: Unit, size: number): [number, string] {
   }
   return [1, 'ns'];
 }
+
+/** A place on the axis in a list of places. */
+export const listedText = (t: number, axis: Axis): string =>
+  placeText(t, axis.length / (axis.unit === 'nanoseconds' ? 1e6 : 1), axis.unit);
 
 /** A length on the axis, with its unit. */
 export function lengthText(length: number, unit: Unit): string {

@@ -289,6 +289,7 @@ export class CodePane {
   private nothing(): HTMLElement {
     const { capture } = this.app;
     if (capture && !capture.sources.some((source) => source.executes)) {
+      if (!this.app.tracks.length) return emptyState('This capture has no instructions.');
       return emptyState(
         'This capture has no instructions.',
         'Its sources only send messages or events. Choose one on the timeline to read it.',

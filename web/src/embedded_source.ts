@@ -3,6 +3,7 @@
 import type {
   Answers,
   Compare,
+  Coverage,
   Executed,
   ExecutedList,
   Picture,
@@ -19,6 +20,7 @@ import { AskOptions, Failure, Params, Reply, Source, TimelineQuestion } from './
 export interface Embedded {
   requests: Record<string, unknown>;
   compare?: Compare;
+  coverage?: Coverage;
 }
 
 interface Held {
@@ -105,6 +107,10 @@ export class EmbeddedSource implements Source {
     return this.data.compare;
   }
 
+  coverage(): Coverage | undefined {
+    return this.data.coverage;
+  }
+
   /** The windows with details; the widest timeline is the overview of the whole. */
   windows(): { from: number; to: number }[] {
     const details = this.timelines.slice(0, -1).map(({ from, to }) => ({ from, to }));
@@ -138,13 +144,7 @@ export class EmbeddedSource implements Source {
     const list = held.answer as ExecutedList;
     const entry = list.instructions.find((other) => other.n === n);
     const source = Number(params['source']);
-    return entry && { params: new Map(), answer: placeOf(list, entry, source, this.trackOf(source)) };
-  }
-
-  private trackOf(source: number): number {
-    const answer = this.held.get('tracks')?.[0]?.answer as Answers['tracks'] | undefined;
-    const track = answer?.tracks.find((entry) => entry.source === source && entry.kind === 'thread');
-    return track?.number ?? 0;
+    return entry && { params: new Map(), answer: placeOf(list, entry, source) };
   }
 
   /** Steps by instruction and line are possible inside the lists that are held. */
@@ -227,11 +227,10 @@ function listWith(list: Held[], params: Params): Held | undefined {
 }
 
 /** The place of an instruction of a list: of its stack, only its own function is known. */
-function placeOf(list: ExecutedList, entry: Executed, source: number, track: number): Place {
+function placeOf(list: ExecutedList, entry: Executed, source: number): Place {
   return {
     ...entry,
     source,
-    track,
     isa: '',
     stack: [{ function: entry.function, call_address: '', file: entry.file, line: entry.line }],
     element_index: 0,

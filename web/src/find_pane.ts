@@ -1,7 +1,7 @@
 // Searches in the whole capture or in the selection.
 import type { FindWhat, Hit } from './api';
 import { App, Asker } from './app';
-import { count, placeText, widthOf } from './axis';
+import { count, listedText, widthOf } from './axis';
 import { button, emptyState, h, name, VirtualList } from './dom';
 import { findWhats } from './links';
 import { visible } from './names';
@@ -161,11 +161,10 @@ export class FindPane {
 
   private show(complete: boolean, note: string): void {
     const { app } = this;
-    const { unit } = app.axis;
     const many = app.hits.length;
     const results = `${count(many)} ${many === 1 ? 'result' : 'results'}`;
     const where = app.view.selection ? 'in the selection' : 'in the whole capture';
-    const reached = `up to ${placeText(this.searchedTo, this.until, unit)}`;
+    const reached = `up to ${listedText(this.searchedTo, app.axis)}`;
     this.note.textContent = `${results} ${complete ? where : `${reached}; the rest was not searched`}. ${note}`;
     this.more.hidden = complete;
     this.element.classList.toggle('has-hits', many > 0);
@@ -184,7 +183,7 @@ export class FindPane {
     const hit = app.hits[index];
     if (!hit) return;
     element.classList.toggle('current', index === this.current);
-    const at = placeText(hit.t, app.axis.length / 1000, app.axis.unit);
+    const at = listedText(hit.t, app.axis);
     const track = app.track(hit.track);
     const go = button('', () => this.open(index), { class: 'link' });
     go.append(

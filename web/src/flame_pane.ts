@@ -1,7 +1,7 @@
 // The flame graph of the visible window or the selection: calls from the top down.
 import type { Flame } from './api';
 import { App, Asker } from './app';
-import { count } from './axis';
+import { count, percent } from './axis';
 import { colours, functionColour } from './colours';
 import { button, emptyState, h } from './dom';
 import { exactWords } from './functions_pane';
@@ -153,7 +153,7 @@ export class FlamePane {
     const row = nodes?.[node];
     if (!nodes || !row) return;
     const all = Math.max(1, nodes[0]?.[3] ?? 1);
-    this.details.textContent = `${this.nameOf(node)}: ${count(row[3])} instructions, ${((row[3] / all) * 100).toFixed(1)} % of all; itself ${count(row[2])}`;
+    this.details.textContent = `${this.nameOf(node)}: ${count(row[3])} instructions, ${percent(row[3] / all, 1)} of all; itself ${count(row[2])}`;
   }
 
   private draw(): void {

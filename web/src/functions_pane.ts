@@ -232,7 +232,7 @@ export class FunctionsPane {
     if (key === this.neighbourKey) return;
     this.neighbourKey = key;
     if (func === undefined) {
-      this.neighbours.replaceChildren(emptyState(`${wanted} is not in ${app.scopeWords}.`));
+      this.neighbours.replaceChildren(emptyState(`${visible(wanted, 1024)} is not in ${app.scopeWords}.`));
       return;
     }
     void this.askNeighbours(func, from, to);

@@ -1,7 +1,7 @@
 // What looks wrong with the capture, and two captures side by side.
 import type { Compare, Finding } from './api';
 import { App, Asker } from './app';
-import { count, placeText, short } from './axis';
+import { count, listedText, short } from './axis';
 import { button, emptyState, h, name, VirtualList } from './dom';
 import { openHit } from './find_pane';
 import { visible } from './names';
@@ -26,7 +26,7 @@ export class HealthPane {
   private async load(): Promise<void> {
     const { app } = this;
     if (app.view.pane !== 'health' || !app.capture) return;
-    const key = `${app.complete}`;
+    const key = `${app.ended}`;
     if (key === this.key) return;
     this.key = key;
     try {
@@ -42,7 +42,7 @@ export class HealthPane {
     const programs = this.programs();
     if (!findings.length) {
       this.element.replaceChildren(
-        emptyState('Nothing looks wrong.', 'No damage, no lost trace and no contradiction to the programs was found.'),
+        emptyState('Nothing looks wrong with the trace.', 'No damage, no lost trace and no contradiction to the programs was found.'),
         programs ?? '',
       );
       return;
@@ -60,7 +60,7 @@ export class HealthPane {
     const go =
       t === null
         ? null
-        : button(`Show at ${placeText(t, app.axis.length / 1000, app.axis.unit)}`, () =>
+        : button(`Show at ${listedText(t, app.axis)}`, () =>
             openHit(app, { t, track: finding.track ?? -1, source: null, n: null, text: '' }),
           );
     return h(

@@ -1,5 +1,5 @@
 // Answers from `waymark view`.
-import type { Answers, Compare, Question, Timeline } from './api';
+import type { Answers, Compare, Coverage, Question, Timeline } from './api';
 import { timelineFromBinary, timelineFromJson } from './binary';
 import { visible } from './names';
 import { AskOptions, Failure, Params, Reply, Source, TimelineQuestion } from './source';
@@ -35,6 +35,10 @@ export class HttpSource implements Source {
   }
 
   compare(): Compare | undefined {
+    return undefined;
+  }
+
+  coverage(): Coverage | undefined {
     return undefined;
   }
 

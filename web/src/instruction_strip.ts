@@ -124,17 +124,23 @@ export class InstructionStrip {
     const list = this.held.get(track)?.list ?? [];
     let found: Executed | undefined;
     for (const entry of list) if (entry.t <= t) found = entry;
-    return found;
+    return found?.track === track ? found : undefined;
   }
 
   /** The instructions that are drawn. */
   drawn(track: number): Executed[] {
     const { window } = this.app;
     const list = this.held.get(track)?.list ?? [];
-    return list.filter((entry) => entry.t >= window.from && entry.t < window.to);
+    return list.filter((entry) => entry.track === track && entry.t >= window.from && entry.t < window.to);
   }
 
-  draw(context: CanvasRenderingContext2D, box: TrackBox, timeline: Timeline, brush: Brush): void {
+  draw(
+    context: CanvasRenderingContext2D,
+    box: TrackBox,
+    pieces: readonly Piece[],
+    timeline: Timeline,
+    brush: Brush,
+  ): void {
     const list = this.held.get(box.track.number)?.list;
     if (!list || list.length < 2) return;
     const { window } = this.app;
@@ -145,11 +151,14 @@ export class InstructionStrip {
     context.font = '10px "DejaVu Sans Mono", ui-monospace, monospace';
     context.textBaseline = 'middle';
     const { n } = this.app.place ?? {};
+    const gaps = pieces.flatMap((piece) => pictureIn(piece.tile, box.track.number)?.gaps ?? []);
     list.forEach((entry, i) => {
       const next = list[i + 1];
-      if (!next) return;
+      if (!next || entry.track !== box.track.number) return;
+      // Nothing is known to execute in a gap.
+      const gap = gaps.find(([from, to]) => to > entry.t && from < next.t);
       const left = timeline.xOf(entry.t);
-      const right = timeline.xOf(next.t);
+      const right = timeline.xOf(gap ? Math.max(gap[0], entry.t) : next.t);
       if (right < 0 || left > timeline.pixels) return;
       this.cell(context, entry, left, right, n === entry.n, brush);
     });

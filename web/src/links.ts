@@ -2,7 +2,7 @@
 import type { FindWhat } from './api';
 import type { Window } from './axis';
 
-export const paneNames = ['functions', 'flame', 'find', 'health', 'compare'] as const;
+export const paneNames = ['functions', 'flame', 'find', 'health', 'coverage', 'compare'] as const;
 export type PaneName = (typeof paneNames)[number];
 export const codeForms = ['source', 'disassembly', 'executed'] as const;
 export type CodeForm = (typeof codeForms)[number];

@@ -6,6 +6,7 @@ import { button, clear, debounced, h, name } from './dom';
 import { FindPane } from './find_pane';
 import { FlamePane } from './flame_pane';
 import { FunctionsPane } from './functions_pane';
+import { CoveragePane } from './coverage_pane';
 import { ComparePane, HealthPane } from './health_pane';
 import { Help } from './help';
 import { PaneName, paneNames, themes } from './links';
@@ -20,6 +21,7 @@ const paneWords: Record<PaneName, string> = {
   flame: 'Flame graph',
   find: 'Find',
   health: 'Health',
+  coverage: 'Coverage',
   compare: 'Compare',
 };
 
@@ -113,7 +115,9 @@ export class Page {
   }
 
   private shownPanes(): PaneName[] {
-    return paneNames.filter((pane) => pane !== 'compare' || this.app.compare !== undefined);
+    const { compare, coverage } = this.app;
+    const only: Partial<Record<PaneName, unknown>> = { compare, coverage };
+    return paneNames.filter((pane) => !(pane in only) || only[pane] !== undefined);
   }
 
   private tabPanels(): HTMLElement[] {
@@ -123,6 +127,7 @@ export class Page {
       flame: () => new FlamePane(app).element,
       find: () => this.find.element,
       health: () => new HealthPane(app).element,
+      coverage: () => new CoveragePane(app).element,
       compare: () => new ComparePane(app).element,
     };
     return this.shownPanes().map((pane) => {
@@ -226,8 +231,8 @@ export class Page {
     ];
     this.facts.textContent = words.filter(Boolean).join(' · ');
     const { done, total, complete } = capture.progress;
-    const failure = visible(capture.progress.failure ?? '', 1000);
-    this.progress.hidden = complete || failure !== '';
+    const failure = this.app.readingFailure;
+    this.progress.hidden = this.app.ended;
     this.progress.max = Math.max(total, 1);
     this.progress.value = done;
     const share = total ? Math.floor((done / total) * 100) : 0;
@@ -245,17 +250,21 @@ export class Page {
     if (!capture || this.dismissed) return;
     const notices: string[] = [];
     const executes = capture.sources.some((entry) => entry.executes);
-    if (executes && !capture.has.symbols) {
+    const instructions = capture.sources.reduce((sum, source) => sum + source.instructions, 0);
+    if (executes && capture.progress.complete && !instructions && this.app.tracks.length) {
+      notices.push(
+        'No instruction is known. If the code of the program is missing, give its file with --elf FILE, and open the capture again. The Health pane says what looks wrong.',
+      );
+    } else if (executes && !capture.has.symbols) {
       notices.push(
         'Functions have no names, because no program with symbols was found. Give one with --symbols FILE, and open the capture again.',
       );
     }
-    if (!executes && capture.progress.complete) {
+    if (!executes && capture.progress.complete && this.app.tracks.length) {
       notices.push('No source of this capture traces instructions: there are messages and events only.');
     }
-    if (capture.progress.failure) {
-      notices.push(`The capture could not be read to its end. ${visible(capture.progress.failure, 1000)}`);
-    }
+    const failure = this.app.readingFailure;
+    if (failure) notices.push(`The capture could not be read to its end. ${failure}`);
     const windows = source.windows();
     const key = `${notices.join()} ${windows?.length}`;
     if (key === this.noticeKey) return;

@@ -1,5 +1,5 @@
 // Where answers come from: a server, or the report file itself.
-import type { Answers, Compare, Question, Timeline } from './api';
+import type { Answers, Compare, Coverage, Question, Timeline } from './api';
 
 export type Params = Record<string, string | number | undefined>;
 
@@ -27,6 +27,8 @@ export interface Source {
   timeline(question: TimelineQuestion, options?: AskOptions): Promise<Reply<Timeline>>;
   /** Two captures side by side; undefined: there is only one. */
   compare(): Compare | undefined;
+  /** What of the source files was executed; undefined: it is not known. */
+  coverage(): Coverage | undefined;
   /** The windows whose details a report holds; a server has all of them. */
   windows(): { from: number; to: number }[] | undefined;
 }

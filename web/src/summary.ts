@@ -1,7 +1,7 @@
 // The visible window in words: for the status line, and for people who do not see the timeline.
 import type { Functions, Measure } from './api';
 import { App, Asker } from './app';
-import { count, lengthText, placeText, rawText, short, widthOf } from './axis';
+import { count, lengthText, percent, placeText, rawText, short, widthOf } from './axis';
 import { button, debounced, h } from './dom';
 import { isCancelled } from './source';
 
@@ -34,8 +34,8 @@ export class Summary {
     if (key === this.key) return;
     this.key = key;
     const { unit } = app.axis;
-    const share = app.axis.length > 0 ? ((to - from) / app.axis.length) * 100 : 100;
-    const part = share > 99.9 ? 'The whole capture' : `${share >= 0.1 ? share.toFixed(1) : 'Less than 0.1'} % of the capture`;
+    const share = app.axis.length > 0 ? (to - from) / app.axis.length : 1;
+    const part = share > 0.999 ? 'The whole capture' : `${share >= 0.001 ? percent(share, 1) : `Less than ${percent(0.001, 1)}`} of the capture`;
     const what = app.view.selection ? 'Selection' : 'Window';
     const head = `${what}: ${placeText(from, to - from, unit)} to ${placeText(to, to - from, unit)}, ${lengthText(to - from, unit)}. ${part}.`;
     try {
@@ -82,8 +82,8 @@ export function measureWords(value: Measure): string {
   const some = (many: number, one: string, more: string): string =>
     many ? `${count(many)} ${many === 1 ? one : more}` : '';
   const parts = [
-    `${count(value.instructions)} instructions`,
-    value.cycles === null ? '' : `${count(value.cycles)} cycles`,
+    value.instructions || !value.messages ? `${count(value.instructions)} instructions` : '',
+    value.cycles ? `${count(value.cycles)} cycles` : '',
     some(value.calls, 'call', 'calls'),
     some(value.functions_entered, 'function', 'functions'),
     some(value.exceptions, 'exception', 'exceptions'),
@@ -95,11 +95,11 @@ export function measureWords(value: Measure): string {
 
 function topWords(value: Functions, app: App): string {
   const all = Math.max(1, value.instructions);
-  const top = [...value.rows].sort((a, b) => b[1] - a[1]).slice(0, 3);
+  const top = value.rows.filter((row) => row[1] / all >= 0.005).sort((a, b) => b[1] - a[1]).slice(0, 3);
   if (!top.length) return '';
-  const words = top.map(([func, self]) => `${app.names.get(func).name} ${((self / all) * 100).toFixed(0)} %`);
+  const words = top.map(([func, self]) => `${app.names.get(func).name} ${percent(self / all)}`);
   return `Most in ${words.join(', ')}.`;
 }
 
 /** Bytes in a form that is easy to read. */
-export const bytesText = (bytes: number): string => `${short(bytes)}B`;
+export const bytesText = (bytes: number): string => `${short(bytes)}${bytes < 1000 ? '\u202f' : ''}B`;

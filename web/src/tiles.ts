@@ -124,6 +124,7 @@ export class Tiles {
   settled(window: Window, level: number): boolean {
     const [first, last] = tileRange(window, level);
     for (let i = first; i <= last; i++) {
+      if (!this.isInside(level, i)) continue;
       const tile = this.tiles.get(`${level}:${i}`);
       if (!tile || (!tile.error && (!tile.timeline || tile.stale))) return false;
     }
@@ -149,9 +150,7 @@ export class Tiles {
     const [first, last] = tileRange(window, level);
     const wanted: Tile[] = [];
     const add = (at: number, index: number): void => {
-      const size = 2 ** at;
-      if (index < 0 || index * size >= Math.max(this.length, 1e-9)) return;
-      wanted.push(this.tile(at, index));
+      if (this.isInside(at, index)) wanted.push(this.tile(at, index));
     };
     const middle = (first + last) / 2;
     const indices = [];
@@ -165,6 +164,10 @@ export class Tiles {
       for (let i = Math.floor(first / 2); i <= Math.floor(last / 2); i++) add(level + 1, i);
     }
     return wanted;
+  }
+
+  private isInside(level: number, index: number): boolean {
+    return index >= 0 && index * 2 ** level < Math.max(this.length, 1e-9);
   }
 
   private tile(level: number, index: number): Tile {

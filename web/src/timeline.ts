@@ -6,6 +6,7 @@ import {
   lengthText,
   moved,
   niceStep,
+  percent,
   placeText,
   rateText,
   ruler,
@@ -396,7 +397,7 @@ export class Timeline {
     }
     if (kind === 'thread') {
       this.drawLabels(context, box, pieces, brush);
-      this.strip.draw(context, box, this, brush);
+      this.strip.draw(context, box, pieces, this, brush);
       this.drawInstants(context, box, pieces, brush);
     } else if (kind === 'counter') {
       this.drawCounterScale(context, box.track, top);
@@ -493,13 +494,20 @@ export class Timeline {
   }
 
   private counterTop(box: TrackBox, pieces: Piece[]): number {
+    const pixel = widthOf(this.app.window) / this.pixels;
     let most = 0;
+    let narrow = 0;
     for (const piece of pieces) {
       for (const point of pictureIn(piece.tile, box.track.number)?.points ?? []) {
-        if (point[1] > piece.from && point[0] < piece.to) most = Math.max(most, levelOf(box.track, point));
+        if (point[1] <= piece.from || point[0] >= piece.to) continue;
+        const level = levelOf(box.track, point);
+        // A peak that nobody can see would flatten all that can be seen.
+        if (point[1] - point[0] >= pixel) most = Math.max(most, level);
+        else narrow = Math.max(narrow, level);
       }
     }
-    return most > 0 ? niceStep(most) : 0;
+    const top = most || narrow;
+    return top > 0 ? niceStep(top) : 0;
   }
 
   private drawCounterScale(context: CanvasRenderingContext2D, track: Track, top: number): void {
@@ -819,9 +827,11 @@ export class Timeline {
     if (!app.capture) {
       text = app.failure ? '' : 'Opening the capture…';
     } else if (!app.tracks.length) {
-      text = app.complete
-        ? 'This capture has nothing to show: no source sent instructions, messages or events. The Health pane says what looks wrong.'
-        : 'Reading the capture. Tracks appear here as soon as the first part is known.';
+      text = app.readingFailure
+        ? 'Nothing is known of this capture, because reading it ended early.'
+        : app.complete
+          ? 'This capture has nothing to show: no source sent instructions, messages or events. The Health pane says what looks wrong.'
+          : 'Reading the capture. Tracks appear here as soon as the first part is known.';
     } else {
       text = this.tiles.errorIn(app.window, level)?.message ?? '';
     }
@@ -863,10 +873,10 @@ export class Timeline {
     const row = rowAt(box, y);
     const instant = picture.instants?.find((entry) => row < 0 && near(entry[0]));
     if (instant) return { text: [visible(instant[1], 60), visible(instant[2], 600)] };
-    const executed = row < 0 ? this.strip.at(box.track.number, t) : undefined;
-    if (executed) return { text: executedWords(executed) };
     const gap = picture.gaps?.find((entry) => t >= entry[0] && t < entry[1]);
     if (gap) return { text: [gapWords[gap[2]], lengthText(gap[1] - gap[0], this.app.axis.unit)] };
+    const executed = row < 0 ? this.strip.at(box.track.number, t) : undefined;
+    if (executed) return { text: executedWords(executed) };
     const point = picture.points?.find((entry) => t >= entry[0] && t < entry[1]);
     if (point) {
       const level = this.levelText(box.track, levelOf(box.track, point));
@@ -881,13 +891,13 @@ export class Timeline {
     const [, , instructions, depth, exceptions, messages, gapShare, functions] = bucket;
     const shares = functions
       .slice(0, 5)
-      .map(([func, share]) => `${(share * 100).toFixed(0)} % ${this.app.names.get(func).name}`);
+      .map(([func, share]) => `${percent(share)} ${this.app.names.get(func).name}`);
     return [
       `${count(instructions)} instructions, depth ${depth}`,
       ...shares,
       exceptions ? `${count(exceptions)} exceptions` : '',
       messages ? `${count(messages)} messages` : '',
-      gapShare > 0.002 ? `${(gapShare * 100).toFixed(0)} % not known` : '',
+      gapShare > 0.002 ? `${percent(gapShare)} not known` : '',
     ].filter(Boolean);
   }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "waymark/base/result.h"
+#include "waymark/exports/coverage.h"
 #include "waymark/view/page.h"
 #include "waymark/view/session.h"
 
@@ -29,6 +30,8 @@ struct ReportOptions {
   /// Where the captures of a comparison part; the first of `part_times`.
   std::vector<ComparedPlace> parts{};
   std::uint64_t part_times = 0;
+  /// What the first capture executed of source files; empty: there are no source lines.
+  exports::Coverage coverage{};
 };
 
 struct Report {
@@ -41,10 +44,10 @@ struct Report {
 /// kLimit: `stop` said so before.
 Result<void> wait_until_ready(Session& session, const Stop& stop);
 
-/// In this order, each as far as there is room: the facts, tracks and findings; the timeline of the
-/// whole capture; its functions and flame graph; the same of each window; the code and the callers
-/// of the hottest functions; the instructions at the start of each window.  Where an answer has no
-/// room, one with less detail is tried first.
+/// In this order, each as far as there is room: the facts, tracks and findings; the comparison and
+/// the coverage; the timeline of the whole capture; its functions and flame graph; the same of each
+/// window; the code and the callers of the hottest functions; the instructions at the start of each
+/// window.  Where an answer has no room, one with less detail is tried first.
 ///
 /// Waits until the session knows the whole capture.  `other`: its functions are put beside those
 /// of `session`; nullptr: there is only one capture.  kInvalidArgument: there is no room for the

@@ -10,6 +10,7 @@
 #include "waymark/base/result.h"
 #include "waymark/inputs/capture.h"
 #include "waymark/stacks/engine.h"
+#include "waymark/view/message_reader.h"
 #include "waymark/view/session.h"
 
 namespace waymark::view {
@@ -59,6 +60,8 @@ struct SessionOptions {
   /// Questions that may wait for a decoder; more get kLimit.
   unsigned queue = 64;
   IndexPlaces index{};  ///< Without a path: nothing is kept.
+  /// Reads messages among the elements of one pass.  Empty, or nullptr: there is nothing to read.
+  std::function<std::unique_ptr<MessageReader>()> messages{};
 };
 
 /// Opens the capture, and begins to read it in the background.  Errors are those of the functions.

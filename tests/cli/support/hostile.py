@@ -1,5 +1,6 @@
 """A capture whose names try to break out of the output: escape sequences, quotes, NUL, line ends,
 separators, bidirectional controls and invalid UTF-8, in every place that gives a name or a message."""
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
@@ -86,3 +87,23 @@ def make_capture(path):
     capture.collateral.write_text(collateral(valid))
     capture.script.write_bytes(b'waymark-trace 1\n' + NAME + b' x\n')
     return capture
+
+
+# For the page of the viewer: what a browser would take for HTML, and what is too long to show.
+MARKUP = b'<script>alert(1)</script>"><img src=x onerror=alert(2)>&lt;b>'
+LONG = b'x' * (1 << 20)
+
+
+def make_for_browsers(path):
+    """Writes to the folder `path`: captures/ with a snapshot board, its program page.elf, whose functions have hostile
+    names, and raw ITM page.itm with such messages."""
+    capture = make_capture(path)
+    (path / 'captures').symlink_to(capture.folder.name)
+    names = [(MARKUP + NAME, 0x80000, 4), (MARKUP + LONG, 0x80004, 4)]
+    (capture.folder / 'page.elf').write_bytes(make_elf(LOOP_PROGRAM, names))
+    lines = b''.join(text + b'\n' for text in (MARKUP, MARKUP + NAME, LONG, TEXT))
+    (capture.folder / 'page.itm').write_bytes(ITM_SYNC + b''.join(bytes([0x01, byte]) for byte in lines))
+
+
+if __name__ == '__main__':
+    make_for_browsers(Path(sys.argv[1]))

@@ -1,4 +1,5 @@
 // Starts Chromium, and pages in it.
+import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -37,6 +38,8 @@ export async function openPage(browser, url, { width = 1280, height = 720, theme
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
   page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
   page.on('console', (message) => {
+    // A newer question replaced an older one, which was withdrawn at the same time.
+    if (/status of 409/.test(message.text())) return;
     if (message.type() === 'error' || message.type() === 'warning') problems.push(`${message.type()}: ${message.text()}`);
   });
   page.on('dialog', (dialog) => {
@@ -61,5 +64,30 @@ export async function until(page, what, condition, ...args) {
     await page.waitForFunction(condition, { timeout: 60000, polling: 50 }, ...args);
   } catch (error) {
     throw new Error(`Waited without success until ${what}.`, { cause: error });
+  }
+}
+
+/** Where the tracks of the timeline are. */
+export const tracksBox = async (page) => (await page.$('canvas.tracks')).boundingBox();
+
+/** Clicks into the outermost frame of the first thread. */
+export async function clickThread(page, share = 0.5) {
+  const box = await tracksBox(page);
+  await page.mouse.click(box.x + box.width * share, box.y + 22 + 17 + 12);
+  await until(page, 'a place is known', () => window.waymark.model().place !== null);
+}
+
+/** Clicks on each pane, and checks that what the capture names is only ever text of a bounded length. */
+export async function checkOnlyText(page) {
+  for (const pane of ['functions', 'flame', 'find', 'health']) {
+    await page.click(`#tab-${pane}`);
+    await settled(page);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const found = await page.evaluate(() => ({
+      elements: document.querySelectorAll('body script, img, i, b').length,
+      raw: /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/.test(document.body.innerText),
+      long: [...document.querySelectorAll('*')].some((element) => [...element.childNodes].some((node) => node.nodeType === 3 && node.data.length > 5000)),
+    }));
+    assert.deepEqual(found, { elements: 0, raw: false, long: false }, pane);
   }
 }

@@ -2,8 +2,9 @@
 import test, { after, before } from 'node:test';
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { model, openPage, packages, settled, startBrowser, until } from './browser.mjs';
+import { checkOnlyText, clickThread, model, openPage, settled, startBrowser, tracksBox, until } from './browser.mjs';
 import { screenshots } from './screenshots.mjs';
+import { pieceOf } from '../mock/capture.mjs';
 import { makeReport } from '../mock/report.mjs';
 import { serve } from '../mock/server.mjs';
 
@@ -50,17 +51,6 @@ const show = async (page, from, to) => {
   await settled(page);
 };
 const near = (a, b, slack) => assert.ok(Math.abs(a - b) <= slack, `${a} is not ${b}`);
-
-async function tracksBox(page) {
-  return (await page.$('canvas.tracks')).boundingBox();
-}
-
-/** Clicks into the frames of the first thread. */
-async function clickThread(page, share = 0.5) {
-  const box = await tracksBox(page);
-  await page.mouse.click(box.x + box.width * share, box.y + 22 + 17 + 12);
-  await until(page, 'a place is known', () => window.waymark.model().place !== null);
-}
 
 test('the_whole_capture_is_shown_first', () =>
   inPage('', async (page) => {
@@ -251,6 +241,21 @@ test('single_instructions_are_drawn_at_the_nearest_zoom', () =>
     assert.equal((await model(page)).tracks[0].instructions.length, 0);
   }));
 
+test('instructions_are_drawn_on_their_own_thread', () =>
+  inPage('', async (page) => {
+    const [run] = server.answers.capture.runs;
+    const at = run.pieces.findIndex((piece, i) => i > 2000 && piece.thread !== run.pieces[i - 1].thread);
+    const { t0 } = run.pieces[at];
+    await show(page, t0 - 30, t0 + 30);
+    const threads = (await model(page)).tracks.filter((track) => track.track === 1 || track.track === 2);
+    for (const track of threads) {
+      assert.ok(track.instructions.length > 3);
+      for (const { n } of track.instructions) assert.equal(pieceOf(run, n).thread, track.track);
+    }
+    const numbers = threads.flatMap((track) => track.instructions.map(({ n }) => n));
+    assert.equal(new Set(numbers).size, numbers.length, 'each is drawn once');
+  }));
+
 test('functions_are_sorted_filtered_and_related', () =>
   inPage('#w=100000,160000', async (page) => {
     await until(page, 'functions are listed', () => document.querySelectorAll('.function-list .virtual-row').length > 5);
@@ -337,17 +342,7 @@ test('a_link_opens_the_same_view', () =>
 test('hostile_names_are_text', () =>
   inPage('#w=100000,160000&p=find&find=text:e', async (page) => {
     await clickThread(page, 0.4);
-    for (const pane of ['functions', 'flame', 'find', 'health']) {
-      await page.click(`#tab-${pane}`);
-      await settled(page);
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      const found = await page.evaluate(() => ({
-        scripts: document.querySelectorAll('body script, img, i, b').length,
-        raw: /[\u202a-\u202e\u2066-\u2069\u0007]/.test(document.body.innerText),
-        long: [...document.querySelectorAll('*')].some((element) => [...element.childNodes].some((node) => node.nodeType === 3 && node.data.length > 5000)),
-      }));
-      assert.deepEqual(found, { scripts: 0, raw: false, long: false }, pane);
-    }
+    await checkOnlyText(page);
     assert.match(await page.evaluate(() => document.body.innerText), /<script>alert\(3\)<\/script>|<script>alert\(1\)<\/script>/);
   }, { options: { hostile: true } }));
 
@@ -389,6 +384,26 @@ test('a_server_that_is_gone_is_reported_and_retried', () =>
     await settled(page);
     assert.ok((await model(page)).tracks[0].spans.length > 0);
   }, { options: {}, problemsAllowed: true }));
+
+test('a_capture_whose_reading_failed_says_so', () =>
+  inPage('#p=health', async (page, own) => {
+    const known = own.answers.capture.length * 0.6;
+    assert.match(await visibleText(page, '.notices'), /could not be read to its end\. trace\.bin: the file has become shorter/);
+    assert.equal(await visibleText(page, '.progress-text'), 'Reading ended at 60 %.');
+    assert.equal(await page.$eval('progress', (element) => element.hidden), true);
+    near((await model(page)).window.to, known, 1e-6);
+    // Nothing more is coming, so the page does not ask again.
+    const asked = () => own.state.requests.filter((request) => request === 'api/1/capture').length;
+    const before = asked();
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    assert.equal(asked(), before);
+    await show(page, known * 0.9, known);
+    const threads = (await model(page)).tracks.filter((track) => track.kind === 'thread');
+    assert.ok(threads.every((track) => track.spans.length > 0), 'what was read is shown');
+    assert.equal(await page.evaluate(() => document.querySelectorAll('.notices :not(p, button)').length), 0);
+    await page.click('.notices button');
+    assert.equal(await page.$eval('.notices', (element) => element.hidden), true);
+  }, { options: { failure: true, hostile: true } }));
 
 test('empty_states_say_what_is_missing', async () => {
   await inPage('', async (page) => {
@@ -437,6 +452,12 @@ test('a_report_opens_from_disk', async () => {
     await until(page, 'the comparison', () => document.querySelectorAll('.compare-list .virtual-row').length > 5);
     const parts = await page.evaluate(() => document.querySelector('.compare-parts').textContent);
     assert.match(parts, /cpu_0: A conditional branch was taken in A, but not in B\. partition\+0x38/);
+    await page.click('#tab-coverage');
+    await until(page, 'the coverage', () => document.querySelectorAll('.coverage-list .virtual-row').length > 5);
+    assert.match(await visibleText(page, '.coverage-pane .pane-note'), /4.021 of 6.012 lines \(67.%\)/);
+    assert.match(await visibleText(page, '.coverage-details'), /file0\.c\s+Lines not executed: 12-15, 20, 31\s+Functions not called: unused_helper/);
+    await page.$$eval('.coverage-list .virtual-row button', (buttons) => buttons[1].click());
+    assert.match(await visibleText(page, '.coverage-details'), /file1\.c[^]*Functions not called: none/);
     assert.deepEqual(problems, []);
   } finally {
     await page.close();
@@ -449,28 +470,6 @@ test('a_wrong_token_is_explained', async () => {
   const answer = await page.evaluate(async () => (await fetch('../wrong/api/1/capture')).status);
   assert.equal(answer, 403);
   await page.close();
-});
-
-test('no_serious_violation_of_accessibility', async () => {
-  const axe = await readFile(packages.resolve('axe-core/axe.min.js'), 'utf8');
-  const views = [
-    ['', {}], ['#w=100000,160000&p=flame&s=110000,120000&m=115000,118000', { place: true }], ['#p=find&find=function:checksum', {}],
-    ['#p=health&code=executed', { place: true }], ['', { help: true }], ['#f=checksum', {}],
-    ['', { options: { instructions: false } }], ['', { options: { empty: true, instructions: false } }],
-  ];
-  for (const theme of ['light', 'dark']) {
-    for (const [hash, { place, help, options }] of views) {
-      await inPage(hash, async (page) => {
-        if (place) await clickThread(page, 0.4);
-        if (help) await press(page, '?');
-        await new Promise((resolve) => setTimeout(resolve, 700));
-        await page.evaluate(axe);
-        const { violations } = await page.evaluate(() => window.axe.run(document));
-        const found = violations.map((entry) => `${entry.impact} ${entry.id}: ${entry.nodes.map((node) => node.target + ' ' + node.failureSummary).slice(0, 3).join(' | ')}`);
-        assert.deepEqual(found, [], `${hash} ${theme}`);
-      }, { theme, options });
-    }
-  }
 });
 
 test('the_page_can_be_used_with_keys_only', () =>

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { openPage, settled, startBrowser, until } from './browser.mjs';
+import { clickThread, openPage, settled, startBrowser, until } from './browser.mjs';
 import { startViewer, waymark } from './viewer.mjs';
 
 const [program, out] = process.argv.slice(2);
@@ -16,11 +16,7 @@ async function picture(name, address, { share, ...look }) {
   const { page, problems } = await openPage(chromium.browser, address, { width: 1280, height: 800, ...look });
   await until(page, 'the capture is known', () => window.waymark.model().complete);
   await settled(page);
-  if (share !== undefined) {
-    const box = await (await page.$('canvas.tracks')).boundingBox();
-    await page.mouse.click(box.x + box.width * share, box.y + 22 + 17 + 20);
-    await until(page, 'a place is known', () => window.waymark.model().place !== null);
-  }
+  if (share !== undefined) await clickThread(page, share);
   // A busy page has a tooltip and a spinner for a moment.
   await new Promise((resolve) => setTimeout(resolve, 1500));
   await settled(page);

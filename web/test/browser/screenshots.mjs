@@ -3,15 +3,9 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeReport } from '../mock/report.mjs';
 import { serve } from '../mock/server.mjs';
-import { openPage, settled, until } from './browser.mjs';
+import { clickThread, openPage, settled, tracksBox, until } from './browser.mjs';
 
 const sizes = [[1280, 720], [2560, 1440]];
-
-async function clickThread(page, share = 0.5) {
-  const box = await (await page.$('canvas.tracks')).boundingBox();
-  await page.mouse.click(box.x + box.width * share, box.y + 22 + 17 + 20);
-  await until(page, 'a place is known', () => window.waymark.model().place !== null);
-}
 
 const pause = (page, ms) => page.evaluate((t) => new Promise((resolve) => setTimeout(resolve, t)), ms);
 
@@ -28,7 +22,7 @@ export const views = {
   'hover': {
     hash: '#w=100000,130000',
     act: async (page) => {
-      const box = await (await page.$('canvas.tracks')).boundingBox();
+      const box = await tracksBox(page);
       await page.mouse.move(box.x + box.width * 0.4, box.y + 80);
     },
   },
@@ -42,8 +36,10 @@ export const views = {
   'no-source-files': { options: { sources: false }, hash: '#w=100000,160000', act: (page) => clickThread(page) },
   'empty': { options: { empty: true, instructions: false, healthy: true }, hash: '#p=health' },
   'reading': { options: { readingSeconds: 30 }, act: (page) => pause(page, 1500), unsettled: true },
+  'failure': { options: { failure: true }, hash: '#p=health' },
   'hostile': { options: { hostile: true }, hash: '#w=100000,160000&p=find&find=text:e', act: (page) => clickThread(page) },
   'report': { report: true, hash: '#w=90000,140000&f=checksum' },
+  'coverage': { report: true, hash: '#p=coverage' },
   'compare': { report: true, hash: '#p=compare' },
   'gone': {
     unsettled: true,

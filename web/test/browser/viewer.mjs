@@ -1,5 +1,7 @@
 // Starts "waymark view", and what other commands of the same program say of a capture.
 import { execFileSync, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 const options = { encoding: 'utf8', maxBuffer: 2 ** 30, stdio: ['ignore', 'pipe', 'ignore'] };
 
@@ -56,4 +58,11 @@ export async function startViewer(program, capture, ...args) {
       return ended;
     },
   };
+}
+
+/** The folder of captures whose names and messages are hostile. It is made by the tests of the programs. */
+export function hostileCaptures(path) {
+  const cwd = fileURLToPath(new URL('../../../tests/cli', import.meta.url));
+  execFileSync('python3', ['-B', '-m', 'support.hostile', path], { cwd, stdio: 'inherit' });
+  return join(path, 'captures');
 }

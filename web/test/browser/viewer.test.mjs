@@ -6,8 +6,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { model, openPage, packages, settled, startBrowser, until } from './browser.mjs';
-import { annotated, decoded, startViewer, waymark } from './viewer.mjs';
+import { checkOnlyText, clickThread, model, openPage, packages, settled, startBrowser, until } from './browser.mjs';
+import { annotated, decoded, hostileCaptures, startViewer, waymark } from './viewer.mjs';
 
 const program = process.env.WAYMARK;
 const sample = fileURLToPath(new URL('../../../samples/quicksort', import.meta.url));
@@ -236,6 +236,30 @@ test('every_pane_answers', limit, each(null, (viewer) =>
       for (const title of titles) assert.doesNotMatch(title, /cannot be shown|failed/, pane);
     }
   })));
+
+/** Names of functions and messages that try to be HTML, to reorder text, or to be too long. */
+test('hostile_names_are_text', { ...limit, skip: !program }, async () => {
+  const captures = hostileCaptures(join(folder, 'hostile'));
+  const functions = await startViewer(program, join(captures, 'board'), '--symbols', join(captures, 'page.elf'));
+  await inPage(functions, '#find=function:x', async (page) => {
+    await clickThread(page);
+    await checkOnlyText(page);
+    const { tracks, code } = await model(page);
+    assert.ok(tracks.some((track) => track.spans.some((span) => span.function.startsWith('<script>alert(1)</script>'))));
+    assert.match(code.function, /^<script>/);
+  });
+  assert.equal(await functions.stop(), 0);
+  const messages = await startViewer(program, join(captures, 'page.itm'), '--protocol', 'itm');
+  await inPage(messages, '#p=find&find=text:script', async (page) => {
+    await checkOnlyText(page);
+    const marks = (await model(page)).tracks.flatMap((track) => track.marks);
+    assert.ok(marks.some(([, , text]) => text.startsWith('<script>alert(1)</script>')));
+    assert.ok(marks.every(([, , text]) => text.length <= 5000));
+    await page.click('#tab-find');
+    await until(page, 'results', () => document.querySelector('.find-body').innerText.includes('<script>alert(1)</script>'));
+  });
+  assert.equal(await messages.stop(), 0);
+});
 
 test('no_serious_violation_of_accessibility', limit, each(['quicksort', 'given'], (viewer) =>
   inPage(viewer, '', async (page) => {

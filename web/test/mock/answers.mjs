@@ -8,6 +8,10 @@ export class Refusal extends Error {
   }
 }
 
+/** Why reading ended early. */
+export const failureText = (options) =>
+  `trace.bin: the file has become shorter than byte 7,407,407.${options.hostile ? ' <script>alert(5)</script>\u202e' : ''}`;
+
 const hex = (value) => '0x' + value.toString(16);
 const summaryShare = 0.35;
 
@@ -20,6 +24,7 @@ export class Answers {
 
   known() {
     const { length } = this.capture;
+    if (this.options.failure) return length * 0.6;
     if (!this.options.readingSeconds) return length;
     return Math.min(1, 0.05 + (Date.now() - this.begin) / 1000 / this.options.readingSeconds) * length;
   }
@@ -56,7 +61,10 @@ export class Answers {
       version: '1.0', kind: 'snapshot',
       axis: { unit: 'ticks', words: 'ticks of the timestamp generator', origin: '81985529216486895', length: this.known() },
       sources: capture.sources.map((source) => ({ instructions: 0, ...source })),
-      progress: { done: Math.round(done * bytes), total: bytes, complete, stage: complete ? 'ready' : 'overview' },
+      progress: {
+        done: Math.round(done * bytes), total: bytes, complete, stage: complete ? 'ready' : 'overview',
+        failure: options.failure ? failureText(options) : '',
+      },
       limits: { span_bytes: 4_000_000 },
       has: { timestamps: true, cycles: true, symbols: options.symbols !== false, lines: options.lines !== false },
       programs: [
@@ -240,7 +248,7 @@ export class Answers {
       const { piece, func, index, instruction } = codeOf(this.capture, run, i);
       const taken = instruction.conditional ? i % 3 !== 0 : null;
       instructions.push({
-        n: i, t: timeOf(run, i), address: hex(instruction.address), text: instruction.text, bytes: instruction.bytes,
+        n: i, t: timeOf(run, i), track: piece.thread, address: hex(instruction.address), text: instruction.text, bytes: instruction.bytes,
         function: func.number, offset: index * 4, file: func.file, line: instruction.line, taken,
         target: taken ? hex(instruction.address - 12) : '', event: piece.frame.flags & flags.exception && i === piece.frame.n0 ? 'exception: IRQ' : '',
       });

@@ -3,6 +3,7 @@
 // Usage: node server.mjs PAGE_FOLDER [--port N] [--OPTION ...]
 //   --hostile        names and messages that try to be HTML, or to reorder text
 //   --no-symbols --no-lines --no-sources --no-instructions --empty --healthy
+//   --failure        reading ended early
 //   --reading=S      the capture is known after S seconds
 //   --delay=MS       each answer takes longer
 import { createServer } from 'node:http';
