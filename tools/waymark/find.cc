@@ -46,7 +46,7 @@ struct FindOptions {
 };
 
 /// A line of output.
-struct Found {
+struct FoundPlace {
   TraceIndex index = 0;
   TraceId id = 0;
   std::optional<std::uint64_t> time;
@@ -66,7 +66,7 @@ class FoundWriter {
   /// The last record of an interrupted search.
   void put_interrupted() { cli::put_interrupted(output_.text(), format_, header(), "what"); }
 
-  void write(const Found& found) {
+  void write(const FoundPlace& found) {
     const std::string time = found.time ? fmt::format("{}", *found.time) : std::string();
     TextBuffer& out = output_.text();
     const inputs::JoinedTrace* const joined = capture_.joined();
