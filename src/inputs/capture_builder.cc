@@ -57,6 +57,10 @@ std::uint64_t config_hash(const ProtocolRow& row, const RegisterReader& register
 }  // namespace
 
 void CaptureBuilder::note(std::string text, Severity severity) {
+  // What was found in a buffer alone is found again in the joined trace.
+  if (!alone_.empty() &&
+      std::ranges::find(capture_.notes_, text, &Note::text) != capture_.notes_.end())
+    return;
   capture_.notes_.push_back({severity, std::move(text)});
 }
 
@@ -192,12 +196,18 @@ Result<void> CaptureBuilder::check_framing(const ProtocolRow& row) const {
                           name_, row.type, framing_name(capture_.framing_)));
 }
 
-Result<void> CaptureBuilder::attach(const ProtocolRow& row, const RegisterReader& registers,
+Result<void> CaptureBuilder::attach(const ProtocolRow& row, const RegisterReader& own,
                                     isa::Core core, CaptureSource description) {
+  const RegisterReader registers = joined_registers(own);
   WAYMARK_TRY(check_framing(row));
   if (row.protocol == Protocol::kItm) WAYMARK_TRY(look_for_itm_sync());
   if (row.protocol == Protocol::kMtb) WAYMARK_TRY(read_records(registers));
   SourceOptions source = options_.source;
+  if (joining_ != nullptr) {
+    description.buffer = joining_->buffer->name;
+    const CaptureSource* const alone = joining_->source_of(description.device);
+    if (alone != nullptr) source.starts_in_sync = alone->starts_in_sync;
+  }
   if (row.protocol == Protocol::kStm && !source.least_nibble_first) {
     const std::uint32_t control = registers("STMTCSR").value_or(0);
     const auto order = look_for_nibble_order(static_cast<TraceId>(control >> 16 & 0x7F));
@@ -215,7 +225,7 @@ Result<void> CaptureBuilder::attach(const ProtocolRow& row, const RegisterReader
     WAYMARK_TRY(capture_.checking_tree_->add(std::move(*checking)));
   }
   description.source = made->get();
-  description.starts_in_sync = options_.source.starts_in_sync;
+  description.starts_in_sync = source.starts_in_sync;
   description.id = (*made)->trace_id();
   description.profile = core.profile;
   description.needs_image = row.needs_core;

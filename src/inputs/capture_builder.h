@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "buffer_joiner.h"
 #include "waymark/elf/file.h"
 #include "waymark/inputs/capture.h"
 #include "waymark/inputs/debugger_text.h"
@@ -25,10 +26,19 @@ bool traces_data(const RegisterReader& registers);
 /// The lowest bit of the trace ID in the register that holds it; nothing for other registers.
 std::optional<unsigned> trace_id_bit(std::string_view register_name);
 
+/// A buffer of a snapshot that is to be joined with others.
+struct BufferAlone {
+  const TraceBuffer* buffer = nullptr;
+  Capture capture;
+  JoinedIds ids{};
+  /// The source of this device.
+  [[nodiscard]] const CaptureSource* source_of(std::string_view device) const;
+};
+
 /// Used once.  What all inputs share is in capture_builder.cc; the rest is in
 /// capture_builder_raw.cc, capture_builder_sources.cc, capture_builder_snapshot.cc,
-/// capture_builder_perf.cc, capture_builder_debugger.cc, capture_builder_logic.cc,
-/// capture_builder_mtb.cc and capture_builder_notes.cc.
+/// capture_builder_buffers.cc, capture_builder_perf.cc, capture_builder_debugger.cc,
+/// capture_builder_logic.cc, capture_builder_mtb.cc and capture_builder_notes.cc.
 class CaptureBuilder {
  public:
   CaptureBuilder(const std::string& path, CaptureOptions options)
@@ -63,9 +73,23 @@ class CaptureBuilder {
   void resolve_kernel();
   void note_losses(const perf::Losses& losses);
   Result<void> choose_buffer();
+  /// Whether all buffers of the snapshot are wanted.
+  [[nodiscard]] bool joins_buffers() const;
+  /// Their traces become one trace.
+  Result<void> join_buffers();
+  [[nodiscard]] Result<Capture> open_alone(const TraceBuffer& buffer) const;
+  /// Gives each source, and each ID without one, a trace ID that no other buffer has.
+  Result<void> choose_ids();
+  void tell_new_id(const BufferAlone& alone, TraceId own, TraceId wanted);
+  /// Of the buffer of which sources are being added.
+  [[nodiscard]] TraceId joined_id(TraceId own) const;
+  [[nodiscard]] RegisterReader joined_registers(const RegisterReader& registers) const;
   void look_for_dstream();
   Result<void> set_trace(Result<MappedFile> file);
   Result<void> add_snapshot_sources();
+  Result<void> add_joined_sources();
+  [[nodiscard]] Result<void> check_register_names_of(
+      const std::vector<const TraceBuffer*>& buffers) const;
   Result<void> add_raw_sources();
   [[nodiscard]] Result<MappedFile> head_as_file() const;
   Result<void> set_feed();
@@ -130,7 +154,7 @@ class CaptureBuilder {
   void note_ids_without_source();
 
   /// Makes the source and adds it to the tree.  The error is a sentence.
-  Result<void> attach(const ProtocolRow& row, const RegisterReader& registers, isa::Core core,
+  Result<void> attach(const ProtocolRow& row, const RegisterReader& own, isa::Core core,
                       CaptureSource description);
   void note(std::string text, Severity severity = Severity::kWarning);
   /// Appends the notes that are errors; each was noted when its reason was found.
@@ -143,6 +167,9 @@ class CaptureBuilder {
   Capture capture_;
   std::vector<Problem> problems_;                ///< Problems of the snapshot.
   std::vector<image::RegionInfo> given_images_;  ///< Images of the command line.
+  std::vector<BufferAlone> alone_;               ///< The buffers that are joined.
+  const BufferAlone* joining_ = nullptr;         ///< The one of which sources are being added.
+  bool is_part_ = false;                         ///< Another builder joins what is built here.
 };
 
 }  // namespace waymark::inputs

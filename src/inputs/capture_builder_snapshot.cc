@@ -38,6 +38,7 @@ Result<void> CaptureBuilder::read_snapshot_input() {
   for (const Problem& problem : problems_) note(problem.text(), problem.severity);
   if (!snapshot) return std::unexpected(snapshot.error());
   capture_.snapshot_ = std::make_unique<Snapshot>(std::move(*snapshot));
+  if (joins_buffers()) return join_buffers();
   WAYMARK_TRY(choose_buffer());
   capture_.framing_ =
       options_.framing.value_or(framing_of(buffer_format(capture_.buffer_->format)));
@@ -71,7 +72,7 @@ Result<void> CaptureBuilder::choose_buffer() {
   capture_.buffer_ = &snapshot.buffers.front();
   if (options_.buffer.empty()) {
     if (snapshot.buffers.size() > 1) {
-      note(fmt::format("{}: {} trace buffers; this is {}. Choose with --buffer: {}.", path_,
+      note(fmt::format("{}: {} trace buffers; this is {}. Choose with --buffer: {}, or all.", path_,
                        snapshot.buffers.size(), capture_.buffer_->name,
                        join_names(snapshot.buffers)),
            Severity::kInfo);
@@ -81,17 +82,27 @@ Result<void> CaptureBuilder::choose_buffer() {
   capture_.buffer_ = snapshot.find_buffer(options_.buffer);
   if (capture_.buffer_ != nullptr) return {};
   return fail(ErrorCode::kInvalidArgument,
-              fmt::format("{}: there is no trace buffer \"{}\"; use --buffer with one of: {}.",
+              fmt::format("{}: there is no trace buffer \"{}\"; use --buffer with one of: {}, or "
+                          "all.",
                           path_, options_.buffer, join_names(snapshot.buffers)));
 }
 
-Result<void> CaptureBuilder::add_snapshot_sources() {
-  const TraceBuffer& buffer = *capture_.buffer_;
+Result<void> CaptureBuilder::check_register_names_of(
+    const std::vector<const TraceBuffer*>& buffers) const {
   std::vector<std::string> types;
-  for (const TraceSource& source : buffer.sources) {
-    if (std::ranges::find(types, source.type) == types.end()) types.push_back(source.type);
+  for (const TraceBuffer* buffer : buffers) {
+    for (const TraceSource& source : buffer->sources)
+      if (std::ranges::find(types, source.type) == types.end()) types.push_back(source.type);
   }
-  if (!types.empty()) WAYMARK_TRY(check_register_names(types));
+  if (types.empty()) return {};
+  return check_register_names(types);
+}
+
+Result<void> CaptureBuilder::add_snapshot_sources() {
+  if (!alone_.empty()) return add_joined_sources();
+  const TraceBuffer& buffer = *capture_.buffer_;
+  // The registers of a part may be those of other buffers.
+  if (!is_part_) WAYMARK_TRY(check_register_names_of({&buffer}));
   for (const TraceSource& source : buffer.sources) {
     add_snapshot_source(source);
     if (!capture_.tree_->formatted() && !capture_.sources_.empty()) break;
@@ -116,7 +127,7 @@ void CaptureBuilder::add_data_stream(const TraceSource& source) {
   const RegisterReader registers = registers_of(capture_.snapshot_->devices[source.device_index]);
   const std::uint32_t id = (registers("TRCTRACEIDR").value_or(0) & 0x7F) + 1;
   if (!traces_data(registers) || !is_source_id(static_cast<TraceId>(id)) ||
-      capture_.tree_->source(static_cast<TraceId>(id)) != nullptr) {
+      capture_.tree_->source(joined_id(static_cast<TraceId>(id))) != nullptr) {
     return;
   }
   const auto attached =

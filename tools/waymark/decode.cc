@@ -106,12 +106,14 @@ class DamageObserver final : public Observer {
   std::optional<Diagnostic> first_;
 };
 
-std::string strict_sentence(const Diagnostic& record) {
+std::string strict_sentence(const inputs::Capture& capture, const Diagnostic& record) {
   const std::string_view message = describe(record);
   std::string where;
   if (record.address != kNoAddress) where += fmt::format(" at address 0x{:x}", record.address);
   if (record.trace_id != kNoTraceId) where += fmt::format(", trace ID 0x{:02x}", record.trace_id);
-  if (record.index != kNoIndex) where += fmt::format(", trace byte {}", record.index);
+  if (record.index != kNoIndex) {
+    where += fmt::format(", trace byte {}{}", record.index, place_in_buffer(capture, record.index));
+  }
   const bool image = record.fault == Fault::kBadImage || record.fault == Fault::kInvalidOpcode;
   return fmt::format(
       "--strict: {}{}: {}.{}", image ? "trace and image disagree" : "the trace is damaged", where,
@@ -190,7 +192,7 @@ int decode_in_sequence(inputs::Capture& capture, Output& output, const DecodeOpt
   if (code == kInterrupted)
     put_interrupted(output.text(), options.format, csv_header(sink_options), "record");
   if (options.strict && observer.first()) {
-    code = complain(strict_sentence(*observer.first()), kDamaged);
+    code = complain(strict_sentence(capture, *observer.first()), kDamaged);
   }
   return code;
 }

@@ -19,6 +19,8 @@
 #include "waymark/image/address_text.h"
 #include "waymark/index/finder.h"
 #include "waymark/index/seek.h"
+#include "waymark/outputs/csv.h"
+#include "waymark/outputs/json.h"
 #include "waymark/outputs/readable_name.h"
 #include "window.h"
 
@@ -54,45 +56,65 @@ struct Found {
 
 class FoundWriter {
  public:
-  FoundWriter(Output& output, Format format) : output_(output), format_(format) {
+  FoundWriter(Output& output, Format format, const inputs::Capture& capture)
+      : output_(output), format_(format), capture_(capture) {
     if (format == Format::kText)
       output.text().put(fmt::format(kRow, "index", "id", "time", "what"));
-    if (format == Format::kCsv) output.text().put(fmt::format("{}\n", kCsvHeader));
+    if (format == Format::kCsv) output.text().put(fmt::format("{}\n", header()));
   }
 
   /// The last record of an interrupted search.
-  void put_interrupted() { cli::put_interrupted(output_.text(), format_, kCsvHeader, "what"); }
+  void put_interrupted() { cli::put_interrupted(output_.text(), format_, header(), "what"); }
 
   void write(const Found& found) {
     const std::string time = found.time ? fmt::format("{}", *found.time) : std::string();
     TextBuffer& out = output_.text();
+    const inputs::JoinedTrace* const joined = capture_.joined();
+    const auto place = joined != nullptr ? joined->place(found.index) : std::nullopt;
+    const std::string what = found.value.empty() ? std::string(found.what)
+                                                 : fmt::format("{} {}", found.what, found.value);
     switch (format_) {
       case Format::kText:
         out.put(fmt::format(kRow, found.index, fmt::format("0x{:02x}", found.id),
                             time.empty() ? "-" : time,
-                            found.value.empty() ? std::string(found.what)
-                                                : fmt::format("{} {}", found.what, found.value)));
+                            what + place_in_buffer(capture_, found.index)));
         break;
       case Format::kJson:
         out.put(fmt::format(R"({{"type":"found","index":{},"id":{},"what":"{}")", found.index,
                             found.id, found.what));
         if (found.time) out.put(fmt::format(R"(,"time":"{}")", time));
         if (!found.value.empty()) out.put(fmt::format(R"(,"value":"{}")", found.value));
+        if (place) {
+          out.put(R"(,"buffer":)");
+          outputs::write_json_string(out, place->buffer->name);
+          out.put(fmt::format(R"(,"buffer_index":{})", place->offset));
+        }
         out.put("}\n");
         break;
       case Format::kCsv:
         out.put(
-            fmt::format("{},{},{},{},{}\n", found.index, found.id, time, found.what, found.value));
+            fmt::format("{},{},{},{},{}", found.index, found.id, time, found.what, found.value));
+        if (place) {
+          out.put(',');
+          outputs::write_csv_field(out, place->buffer->name);
+          out.put(fmt::format(",{}", place->offset));
+        }
+        out.put('\n');
         break;
     }
   }
 
  private:
-  static constexpr std::string_view kCsvHeader = "index,id,time,what,value";
+  [[nodiscard]] std::string header() const {
+    return capture_.joined() != nullptr ? "index,id,time,what,value,buffer,buffer_index"
+                                        : "index,id,time,what,value";
+  }
+
   static constexpr std::string_view kRow = "{:>12}  {:<4}  {:>20}  {}\n";
 
   Output& output_;
   Format format_;
+  const inputs::Capture& capture_;
 };
 
 std::string value_text(const Landmark& landmark) {
@@ -255,7 +277,7 @@ int find_landmarks(const FindOptions& options, inputs::Capture& capture, Window&
   query.formatter = options.input.ids.empty() && options.input.cpus.empty();
   const std::vector<TraceId> ids = index::source_ids(capture);
   std::optional<FoundWriter> writer;
-  if (!options.count) writer.emplace(output, options.format);
+  if (!options.count) writer.emplace(output, options.format, capture);
   std::uint64_t count = 0;
   const bool first_only = query.kind == LandmarkKind::kTimestamp && query.value;
   const auto take = [&](const index::Hit& hit) {
@@ -329,7 +351,7 @@ int find_address(const FindOptions& options, Wanted& wanted, inputs::Capture& ca
   Quiet quiet;
   capture.tree().set_observer(&quiet);
   std::optional<FoundWriter> writer;
-  if (!options.count) writer.emplace(output, options.format);
+  if (!options.count) writer.emplace(output, options.format, capture);
   std::array<std::optional<std::uint64_t>, kTraceIdCount> time{};
   std::uint64_t count = 0;
   std::optional<MissingPrograms> missing;

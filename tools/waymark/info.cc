@@ -82,8 +82,27 @@ std::string protocol_text(const inputs::CaptureSource& source) {
 }
 
 std::string_view trace_name(const inputs::Capture& capture) {
+  if (capture.joined() != nullptr) return "all";
   return capture.buffer() != nullptr ? std::string_view(capture.buffer()->name)
                                      : std::string_view(capture.trace().path());
+}
+
+/// What the line of a buffer says after its file.
+std::string buffer_words(const inputs::Capture& capture, const inputs::TraceBuffer& buffer) {
+  const inputs::JoinedTrace* const joined = capture.joined();
+  if (joined == nullptr) return &buffer == capture.buffer() ? " <- this one" : "";
+  const auto found =
+      std::ranges::find(joined->buffers, buffer.name, &inputs::JoinedTrace::Buffer::name);
+  if (found == joined->buffers.end()) return " left out";
+  std::string ids;
+  for (const inputs::CaptureSource& source : capture.sources())
+    if (source.buffer == buffer.name)
+      ids += fmt::format("{}0x{:02x}", ids.empty() ? "" : ", ", source.id);
+  const auto number = static_cast<std::size_t>(found - joined->buffers.begin());
+  const auto parts = static_cast<std::uint64_t>(
+      std::ranges::count(joined->parts, number, &inputs::JoinedTrace::Part::buffer));
+  return fmt::format(" joined: {} in {}, IDs {}", counted(found->bytes, "byte"),
+                     counted(parts, "part"), ids.empty() ? "none" : ids);
 }
 
 constexpr std::string_view kRow = "  {:<5} {:<12} {:<10} {:<24} {:>12} {:>10} {:>6} {:>10}\n";
@@ -107,7 +126,7 @@ void write_text(TextBuffer& out, const std::string& path, const Contents& conten
     }
     for (const inputs::TraceBuffer& buffer : snapshot->buffers) {
       out.put(fmt::format("buffer    {} ({}){}\n", escaped(buffer.name), escaped(buffer.file),
-                          &buffer == capture.buffer() ? " <- this one" : ""));
+                          buffer_words(capture, buffer)));
     }
   }
   out.put(fmt::format("trace     {}, {}, {}\n", escaped(capture.trace().path()),
@@ -172,11 +191,24 @@ void write_json_source(TextBuffer& out, const Contents& contents,
   put_text(out, "core", source.core);
   out.put(',');
   put_text(out, "core_type", source.core_type);
+  if (!source.buffer.empty()) {
+    out.put(',');
+    put_text(out, "buffer", source.buffer);
+  }
   out.put(fmt::format(R"(,"protocol":"{}","version":"{}","bytes":{},"unsynced_bytes":{},)"
                       R"("packets":{},"sync_points":{},"bad_headers":{},"bad_sequences":{}}})",
                       protocol_words(source.source->protocol()), source.version, counts.total_bytes,
                       counts.unsynced_bytes, counts.packets, counts.sync_points, counts.bad_headers,
                       counts.bad_sequences));
+}
+
+/// The parts of a joined trace, from their first to their last byte.
+void write_json_parts(TextBuffer& out, const inputs::JoinedTrace& joined) {
+  put_list(out, "parts", joined.parts, [&](const inputs::JoinedTrace::Part& part) {
+    out.put(fmt::format(R"({{"index":{},)", part.begin));
+    put_text(out, "buffer", joined.buffers[part.buffer].name);
+    out.put(fmt::format(R"(,"buffer_index":{}}})", part.offset));
+  });
 }
 
 /// One object on one line; docs/output-formats.md.
@@ -201,6 +233,7 @@ void write_json(TextBuffer& out, const std::string& path, const Contents& conten
              put_text(out, "file", buffer.file);
              out.put('}');
            });
+  if (capture.joined() != nullptr) write_json_parts(out, *capture.joined());
   out.put(',');
   put_text(out, "trace", capture.trace().path());
   out.put(fmt::format(R"(,"bytes":{},"framing":"{}",)", capture.trace().size(),

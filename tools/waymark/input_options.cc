@@ -273,8 +273,10 @@ Result<logic::PinOptions> pin_options(const InputOptions& options) {
 
 void add_options_of_inputs(CLI::App& command, InputOptions& options) {
   command
-      .add_option("--buffer", options.buffer, "The trace buffer of a snapshot; default: the first")
-      ->type_name("NAME");
+      .add_option("--buffer", options.buffer,
+                  "The trace buffer of a snapshot; all: every one, joined in the order of their "
+                  "timestamps; default: the first")
+      ->type_name("NAME|all");
   command
       .add_option("--id", options.ids,
                   "Only this trace ID, decimal, or hexadecimal after 0x; may be repeated")

@@ -101,9 +101,10 @@ int run(PacketOptions options) {
     put_interrupted(output->text(), options.format, packet_header(), "name");
   }
   if (options.strict && observer.first_bad()) {
-    code = complain(fmt::format("--strict: the trace is damaged: bad packet at trace byte {}.",
-                                *observer.first_bad()),
-                    kDamaged);
+    code = complain(
+        fmt::format("--strict: the trace is damaged: bad packet at trace byte {}{}.",
+                    *observer.first_bad(), place_in_buffer(*capture, *observer.first_bad())),
+        kDamaged);
   } else if (code == kOk && !any_sync_point(*capture)) {
     code =
         complain(fmt::format("{}: no synchronisation point was found, so there are no packets to "

@@ -133,6 +133,13 @@ std::expected<Output, int> open_output(const std::string& path, const inputs::Ca
       complain(error.detail, error.code == ErrorCode::kInvalidArgument ? kUsage : kOutput));
 }
 
+std::string place_in_buffer(const inputs::Capture& capture, TraceIndex index) {
+  const inputs::JoinedTrace* const joined = capture.joined();
+  const auto place = joined != nullptr ? joined->place(index) : std::nullopt;
+  if (!place) return {};
+  return fmt::format(" (byte {} of {})", place->offset, escaped(place->buffer->name));
+}
+
 void print_statistics(inputs::Capture& capture) {
   std::string text;
   for (const inputs::CaptureSource& source : capture.sources()) {

@@ -33,6 +33,9 @@ int run_capture(inputs::Capture& capture, Output& output, const RunHooks& hooks)
 std::expected<Output, int> open_output(const std::string& path, const inputs::Capture& capture,
                                        const InputOptions& options);
 
+/// " (byte 4096 of ETB_1)", where several buffers are joined; otherwise empty.
+std::string place_in_buffer(const inputs::Capture& capture, TraceIndex index);
+
 /// --stats: writes the counts of sources and frames to standard error, as text for people.
 void print_statistics(inputs::Capture& capture);
 

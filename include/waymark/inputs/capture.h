@@ -15,6 +15,7 @@
 #include "waymark/frames/dstream.h"
 #include "waymark/image/image.h"
 #include "waymark/inputs/detect.h"
+#include "waymark/inputs/joined_trace.h"
 #include "waymark/inputs/snapshot.h"
 #include "waymark/live/stream.h"
 #include "waymark/logic/pins.h"
@@ -81,7 +82,9 @@ struct RawSource {
 /// The user's options.  The second group is for inputs that do not state these facts.  For other
 /// inputs, it overrides them where that makes sense.
 struct CaptureOptions {
-  std::string buffer;                 ///< Name of a trace buffer of a snapshot; empty: the first.
+  /// Name of a trace buffer of a snapshot; empty: the first; "all", unless one has this name: all
+  /// of them, joined in order of time.
+  std::string buffer;
   std::vector<TraceId> ids;           ///< Only these; empty: all.
   std::vector<std::uint32_t> cpus{};  ///< In a recording, only these; empty: all.
   SourceOptions source;
@@ -151,6 +154,7 @@ struct CaptureSource {
   bool needs_image = false;       ///< Its trace can only be decoded with the program.
   std::uint64_t config_hash = 0;  ///< Covers everything that determines how its bytes are read.
   std::string image_fault{};      ///< What part of the image is missing, as a whole sentence.
+  std::string buffer{};           ///< Where several buffers are joined, the one with its trace.
 };
 
 /// A static key, or the alternatives of a CPU feature, that a kernel had set differently in memory
@@ -200,7 +204,10 @@ class Capture {
   [[nodiscard]] Framing framing() const { return framing_; }
   /// nullptr unless the input is a snapshot.
   [[nodiscard]] const Snapshot* snapshot() const { return snapshot_.get(); }
+  /// nullptr: not a snapshot, or several buffers are joined.
   [[nodiscard]] const TraceBuffer* buffer() const { return buffer_; }
+  /// Where the bytes of the trace come from, if several buffers are joined; otherwise nullptr.
+  [[nodiscard]] const JoinedTrace* joined() const { return joined_.get(); }
   /// nullptr unless perf or simpleperf recorded the input.
   [[nodiscard]] const perf::Recording* recording() const;
   [[nodiscard]] const perf::ProcessImages* processes() const;
@@ -274,6 +281,7 @@ class Capture {
   Framing framing_ = Framing::kNone;
   std::unique_ptr<Snapshot> snapshot_;
   const TraceBuffer* buffer_ = nullptr;
+  std::shared_ptr<const JoinedTrace> joined_;
   std::shared_ptr<PerfInput> perf_;
   MappedFile trace_;
   std::unique_ptr<image::Image> image_;
