@@ -87,7 +87,7 @@ Result<Capture> CaptureBuilder::build() {
   if (!detection) return std::unexpected(detection.error());
   if (!options_.register_text.empty()) WAYMARK_TRY(read_register_text());
   capture_.kind_ = detection->kind;
-  capture_.image_ = std::make_unique<image::Image>();
+  capture_.image_ = options_.image != nullptr ? options_.image : std::make_shared<image::Image>();
   const bool snapshot =
       detection->kind == InputKind::kSnapshotFolder || detection->kind == InputKind::kSnapshotIni;
   const bool perf = detection->kind == InputKind::kPerfData;

@@ -26,6 +26,8 @@ bool traces_data(const RegisterReader& registers);
 /// The lowest bit of the trace ID in the register that holds it; nothing for other registers.
 std::optional<unsigned> trace_id_bit(std::string_view register_name);
 
+inline constexpr std::string_view kAllBuffers = "all";  ///< CaptureOptions::buffer.
+
 /// A buffer of a snapshot that is to be joined with others.
 struct BufferAlone {
   const TraceBuffer* buffer = nullptr;

@@ -11,8 +11,6 @@
 namespace waymark::inputs {
 namespace {
 
-constexpr std::string_view kAll = "all";
-
 using IdSet = std::bitset<kTraceIdCount>;
 
 /// The IDs of a buffer that have a source or bytes.
@@ -59,7 +57,7 @@ const CaptureSource* BufferAlone::source_of(std::string_view device) const {
 }
 
 bool CaptureBuilder::joins_buffers() const {
-  return options_.buffer == kAll && capture_.snapshot_->find_buffer(kAll) == nullptr &&
+  return options_.buffer == kAllBuffers && capture_.snapshot_->find_buffer(kAllBuffers) == nullptr &&
          capture_.snapshot_->buffers.size() > 1;
 }
 
@@ -70,6 +68,7 @@ Result<Capture> CaptureBuilder::open_alone(const TraceBuffer& buffer) const {
   options.ids.clear();
   options.images.clear();
   options.programs.clear();
+  options.image.reset();
   options.known_id_bytes = {};
   options.check_image = false;
   CaptureBuilder builder(path_, std::move(options));

@@ -70,7 +70,8 @@ Result<void> CaptureBuilder::choose_buffer() {
                     path_)));
   }
   capture_.buffer_ = &snapshot.buffers.front();
-  if (options_.buffer.empty()) {
+  const bool only = snapshot.buffers.size() == 1 && options_.buffer == kAllBuffers;
+  if (options_.buffer.empty() || only) {
     if (snapshot.buffers.size() > 1) {
       note(fmt::format("{}: {} trace buffers; this is {}. Choose with --buffer: {}, or all.", path_,
                        snapshot.buffers.size(), capture_.buffer_->name,

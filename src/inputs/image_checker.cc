@@ -22,16 +22,20 @@ class Listener final : public Observer {
 
 }  // namespace
 
-ImageChecker::ImageChecker(Capture& capture, DecodeTree& tree, std::uint64_t most)
-    : capture_(capture), tree_(tree), memory_(capture) {
+std::vector<TraceWindow> spread_windows(const Capture& capture, std::uint64_t most) {
+  std::vector<TraceWindow> windows;
   const std::uint64_t all = capture.trace_bytes();
   const std::uint64_t count = (all + kWindow - 1) / kWindow;
   const std::uint64_t used = std::min(count, std::max<std::uint64_t>(most / kWindow, 2));
   for (std::uint64_t i = 0; i < used; ++i) {
     const std::uint64_t number = used == count ? i : i * (count - 1) / (used - 1);
-    windows_.push_back({number * kWindow, std::min(all, (number + 1) * kWindow)});
+    windows.push_back({number * kWindow, std::min(all, (number + 1) * kWindow)});
   }
+  return windows;
 }
+
+ImageChecker::ImageChecker(Capture& capture, DecodeTree& tree, std::uint64_t most)
+    : capture_(capture), tree_(tree), memory_(capture), windows_(spread_windows(capture, most)) {}
 
 std::uint64_t ImageChecker::bytes(std::size_t window) const {
   return windows_[window].end - windows_[window].begin;
@@ -42,7 +46,7 @@ void ImageChecker::refresh() {
 }
 
 void ImageChecker::run(std::size_t window, const mismatch::Finder::Found& found) {
-  run(windows_[window].begin, windows_[window].end, found, {});
+  run(windows_[window], found, {});
 }
 
 void ImageChecker::run_all(const mismatch::Finder::Found& found,
@@ -50,12 +54,12 @@ void ImageChecker::run_all(const mismatch::Finder::Found& found,
   for (std::size_t i = 0; i < windows_.size();) {
     std::size_t last = i;
     while (last + 1 < windows_.size() && windows_[last + 1].begin == windows_[last].end) ++last;
-    run(windows_[i].begin, windows_[last].end, found, passed);
+    run({windows_[i].begin, windows_[last].end}, found, passed);
     i = last + 1;
   }
 }
 
-void ImageChecker::run(TraceIndex begin, TraceIndex end, const mismatch::Finder::Found& found,
+void ImageChecker::run(TraceWindow window, const mismatch::Finder::Found& found,
                        const mismatch::Finder::Passed& passed) {
   mismatch::Finder finder(
       [&](const Element& element, std::uint64_t address, std::span<std::uint8_t> scratch) {
@@ -63,32 +67,40 @@ void ImageChecker::run(TraceIndex begin, TraceIndex end, const mismatch::Finder:
       },
       found, passed);
   Listener listener(finder);
-  tree_.reset();
-  tree_.set_observer(&listener);
+  decode_window(capture_, tree_, window, &listener, [&](std::span<const Element> elements) {
+    finder.observe(elements);
+    return true;
+  });
+}
+
+void decode_window(Capture& capture, DecodeTree& tree, TraceWindow window, Observer* observer,
+                   const std::function<bool(std::span<const Element>)>& take) {
+  tree.reset();
+  tree.set_observer(observer);
   std::array<Element, 256> batch;
-  const auto take = [&] {
-    while (const std::size_t given = tree_.next(batch))
-      finder.observe(std::span<const Element>(batch).first(given));
+  bool wanted = true;
+  const auto take_all = [&] {
+    while (const std::size_t given = wanted ? tree.next(batch) : 0)
+      wanted = take(std::span<const Element>(batch).first(given));
   };
-  capture_.seek(begin);
-  bool read = true;
-  for (auto block = capture_.next_block(); read && block && block->index < end;
-       block = capture_.next_block()) {
-    const auto wanted =
-        static_cast<std::size_t>(std::min<std::uint64_t>(block->bytes.size(), end - block->index));
-    for (std::size_t at = 0; read && at < wanted; at += kStep) {
-      read = tree_.feed(block->index + at, block->bytes.subspan(at, std::min(kStep, wanted - at)))
-                 .has_value();
-      if (read) take();
+  capture.seek(window.begin);
+  for (auto block = capture.next_block(); wanted && block && block->index < window.end;
+       block = capture.next_block()) {
+    const auto size = static_cast<std::size_t>(
+        std::min<std::uint64_t>(block->bytes.size(), window.end - block->index));
+    for (std::size_t at = 0; wanted && at < size; at += kStep) {
+      wanted = tree.feed(block->index + at, block->bytes.subspan(at, std::min(kStep, size - at)))
+                   .has_value();
+      take_all();
     }
   }
-  if (read) {
-    tree_.finish();
-    take();
+  if (wanted) {
+    tree.finish();
+    take_all();
   }
-  tree_.set_observer(nullptr);
-  tree_.reset();
-  capture_.seek(0);
+  tree.set_observer(nullptr);
+  tree.reset();
+  capture.seek(0);
 }
 
 void check_image(Capture& capture, const mismatch::Finder::Found& found, std::uint64_t most,

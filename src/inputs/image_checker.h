@@ -29,17 +29,13 @@ class ImageChecker {
   void refresh();
 
  private:
-  struct Window {
-    TraceIndex begin = 0;
-    TraceIndex end = 0;
-  };
-  void run(TraceIndex begin, TraceIndex end, const mismatch::Finder::Found& found,
+  void run(TraceWindow window, const mismatch::Finder::Found& found,
            const mismatch::Finder::Passed& passed);
 
   Capture& capture_;
   DecodeTree& tree_;
   CodeMemory memory_;
-  std::vector<Window> windows_;
+  std::vector<TraceWindow> windows_;
 };
 
 /// Sets the static keys and alternatives of kernels as the trace shows them.  Returns those that

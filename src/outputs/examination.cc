@@ -6,6 +6,7 @@
 
 #include "waymark/base/escape.h"
 #include "waymark/base/plural.h"
+#include "waymark/base/shell_word.h"
 #include "waymark/inputs/input_file.h"
 #include "waymark/outputs/json.h"
 
@@ -61,23 +62,6 @@ bool is_needed(const Verdict& verdict, std::string_view name) {
 
 double percent(std::uint64_t part, std::uint64_t all) {
   return all == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(all);
-}
-
-/// Quoted for a shell where it must be.
-std::string shell_word(std::string_view text) {
-  const bool plain = !text.empty() && text.front() != '-' && std::ranges::all_of(text, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_-./,=+@:").find(c) != std::string_view::npos;
-  });
-  if (plain) return std::string(text);
-  std::string quoted = "'";
-  for (const char c : text) {
-    if (c == '\'')
-      quoted += "'\\''";
-    else
-      quoted += c;
-  }
-  return quoted + "'";
 }
 
 bool needs_program(std::string_view protocol) {

@@ -8,6 +8,7 @@
 #include "complain.h"
 #include "exit_code.h"
 #include "output.h"
+#include "program_search.h"
 #include "run.h"
 #include "waymark/doctor/examination.h"
 #include "waymark/doctor/found_snapshot.h"
@@ -80,6 +81,7 @@ void add_examine_options(CLI::App& command, ExamineOptions& options) {
       .add_option("--write-snapshot", options.snapshot,
                   "For raw trace that no option describes: write a snapshot of what was found")
       ->type_name("DIR");
+  add_program_search(command, options.programs);
 }
 
 std::optional<int> examine_input(const InputOptions& input, const ExamineOptions& options,
@@ -111,6 +113,8 @@ std::optional<int> examine_input(const InputOptions& input, const ExamineOptions
   int code = nothing ? int{kInput} : int{kOk};
   if (!options.snapshot.empty() && !nothing)
     code = write_found_snapshot(file->bytes(), *found, options.snapshot);
+  if (code == kOk && !options.programs.empty())
+    code = search_programs(described_by(*found, input), options.programs, format, out->text());
   return finish_output(*out, code);
 }
 
@@ -124,6 +128,7 @@ void add_doctor(CLI::App& app, int& exit_code) {
   command->footer(
       "Examples:\n"
       "  waymark doctor dump.bin --explain\n"
+      "  waymark doctor dump.bin --programs build/\n"
       "  waymark doctor dump.bin --write-snapshot board/");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "format.h"
 #include "input_options.h"
@@ -12,7 +13,8 @@ namespace waymark::cli {
 
 struct ExamineOptions {
   bool explain = false;
-  std::string snapshot;  ///< Folder; empty: none is written.
+  std::string snapshot;               ///< Folder; empty: none is written.
+  std::vector<std::string> programs;  ///< Files and folders, for search_programs().
 };
 
 void add_examine_options(CLI::App& command, ExamineOptions& options);

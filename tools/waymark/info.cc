@@ -18,6 +18,7 @@
 #include "index_access.h"
 #include "info_recording.h"
 #include "input_options.h"
+#include "program_search.h"
 #include "run.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/plural.h"
@@ -317,6 +318,9 @@ int run(const InfoOptions& options) {
   } else {
     write_text(output->text(), options.input.path, contents);
   }
+  if (code == kOk && !options.examine.programs.empty()) {
+    code = search_programs(options.input, options.examine.programs, options.format, output->text());
+  }
   return finish_output(*output, code);
 }
 
@@ -337,6 +341,7 @@ void add_info(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  waymark info board/\n"
       "  waymark info dump.bin --explain\n"
+      "  waymark info board/ --programs build/\n"
       "  waymark info board/ --format json");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

@@ -302,6 +302,7 @@ void add_input_options(CLI::App& command, InputOptions& options, std::vector<std
 Result<inputs::CaptureOptions> capture_options(const InputOptions& options) {
   inputs::CaptureOptions result;
   result.buffer = options.buffer;
+  result.image = options.memory;
   result.protocol = options.protocol;
   result.core = options.core;
   result.roots = options.roots;

@@ -54,6 +54,7 @@ struct InputOptions {
   std::string swo_coding;
   std::string swo_rate;
   std::string sample_rate;
+  std::shared_ptr<image::Image> memory{};  ///< inputs::CaptureOptions::image.
 };
 
 void add_input_options(CLI::App& command, InputOptions& options);

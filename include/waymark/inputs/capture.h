@@ -121,6 +121,10 @@ struct CaptureOptions {
   /// Prepares for check_image().
   bool check_image = false;
 
+  /// The memory of the target, to which the caller adds programs between two decodes; nothing: the
+  /// capture makes one.
+  std::shared_ptr<image::Image> image{};
+
   /// Opens the input if it is not a snapshot; nothing: MappedFile::open().  See InputOpener.
   std::function<Result<MappedFile>(const std::string& path)> open_file;
 
@@ -284,7 +288,7 @@ class Capture {
   std::shared_ptr<const JoinedTrace> joined_;
   std::shared_ptr<PerfInput> perf_;
   MappedFile trace_;
-  std::unique_ptr<image::Image> image_;
+  std::shared_ptr<image::Image> image_;
   std::unique_ptr<DecodeTree> tree_;
   std::unique_ptr<DecodeTree> checking_tree_;
   std::vector<KernelSwitch> kernel_switches_;

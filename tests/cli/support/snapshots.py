@@ -1,4 +1,8 @@
 """Snapshots written by hand: small captures whose every file a test can change."""
+import configparser
+import shutil
+
+from .frames import framed_streams, streams_of, with_syncs
 from .trace_bytes import ATOM_E, ETMV4_START, LOOP_PROGRAM
 
 SNAPSHOT_INI = """\
@@ -75,3 +79,34 @@ def append(path, data):
     """Appends text or bytes to a file."""
     with open(path, 'ab') as file:
         file.write(data.encode() if isinstance(data, str) else data)
+
+
+def divide(snapshot, folder, buffers):
+    """A copy of a snapshot of `waymark synth` whose trace is in several buffers: (name, trace IDs, format) each."""
+    shutil.copytree(snapshot, folder, ignore=shutil.ignore_patterns('truth'))
+    ini = configparser.ConfigParser()
+    ini.optionxform = str
+    ini.read(folder / 'trace.ini')
+    (old,) = (ini[name]['file'] for name in ini['trace_buffers']['buffers'].split(','))
+    streams = streams_of((folder / old).read_bytes())
+    (folder / old).unlink()
+    ids = {}
+    for path in folder.glob('*.ini'):
+        device = configparser.ConfigParser()
+        device.optionxform = str
+        device.read(path)
+        for register, shift in (('TRCTRACEIDR', 0), ('ETMTRACEIDR', 0), ('STMTCSR', 16), ('ITMTCR', 16)):
+            if device.has_option('regs', register):
+                ids[device['device']['name']] = int(device['regs'][register], 0) >> shift & 0x7F
+    ini['trace_buffers']['buffers'] = ','.join(f'part{at}' for at in range(len(buffers)))
+    for at, (name, wanted, form) in enumerate(buffers):
+        own = {one: streams[one] for one in wanted}
+        data = bytes(own[wanted[0]]) if form == 'source_data' else framed_streams(own)
+        (folder / f'{name}.bin').write_bytes(with_syncs(data) if form == 'dstream_coresight' else data)
+        ini[f'part{at}'] = {'name': name, 'file': f'{name}.bin', 'format': form}
+        for device, one in ids.items():
+            if one in wanted:
+                ini['source_buffers'][device] = name
+    with open(folder / 'trace.ini', 'w', encoding='ascii') as file:
+        ini.write(file, space_around_delimiters=False)
+    return folder

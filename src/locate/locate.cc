@@ -1,0 +1,205 @@
+#include "waymark/locate/locate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "trials.h"
+#include "waymark/locate/code_sites.h"
+#include "waymark/locate/slide_votes.h"
+
+namespace waymark::locate {
+namespace {
+
+/// The most places of a program that are tried for one kind of candidate.
+constexpr std::size_t kMostTried = 512;
+/// The best of them are tried with more of the trace.
+constexpr std::size_t kMostCompared = 4;
+constexpr std::size_t kMostVoters = 4096;
+
+/// Instructions of a kernel may have been changed in memory, and trace may be damaged.
+bool is_consistent(const Evidence& evidence) {
+  return evidence.waypoints != 0 && 50 * evidence.contradictions <= evidence.waypoints;
+}
+
+/// The greater, the better.
+double score(const Evidence& evidence) {
+  return static_cast<double>(evidence.waypoints) -
+         25.0 * static_cast<double>(evidence.contradictions);
+}
+
+/// A program at one place of an image, as long as the object lives.
+class Mounted {
+ public:
+  Mounted(image::Image& image, const elf::File& program, std::uint64_t slide, std::uint64_t mask)
+      : image_(image) {
+    for (const elf::Segment& segment : code_segments(program)) {
+      const std::uint64_t address = (segment.address + slide) & mask;
+      const Bytes bytes = program.contents(segment);
+      const bool fits = !bytes.empty() && address <= mask && bytes.size() - 1 <= mask - address;
+      if (!fits || !image.add_view(address, bytes)) {
+        complete_ = false;
+        return;
+      }
+      ranges_.push_back({address, bytes.size()});
+    }
+  }
+  ~Mounted() {
+    for (const CodeRange& range : ranges_)
+      static_cast<void>(image_.remove(range.address, image::kSpaceAny));
+  }
+  Mounted(const Mounted&) = delete;
+  Mounted& operator=(const Mounted&) = delete;
+
+  /// False: something else is there, or the addresses end.
+  [[nodiscard]] bool complete() const { return complete_; }
+  [[nodiscard]] const std::vector<CodeRange>& ranges() const { return ranges_; }
+
+ private:
+  image::Image& image_;
+  std::vector<CodeRange> ranges_;
+  bool complete_ = true;
+};
+
+struct Tried {
+  std::uint64_t slide = 0;
+  Evidence evidence{};
+};
+
+/// Searches one program after the other.
+class Search {
+ public:
+  Search(image::Image& image, Trials& trials, std::vector<std::uint64_t> addresses)
+      : image_(image), trials_(trials), addresses_(std::move(addresses)) {}
+
+  Found look_for(const std::string& path) {
+    Found found{.path = path};
+    const auto program = elf::File::open(path);
+    if (!program || program->segments().empty()) {
+      found.verdict = Verdict::kNotReadable;
+      found.reason = program ? "The file has no part that is loaded." : program.error().detail;
+      return found;
+    }
+    tried_.clear();
+    wide_ = program->machine() != elf::File::kArm;
+    for (const isa::Isa isa :
+         wide_ ? std::vector{isa::Isa::kA64} : std::vector{isa::Isa::kA32, isa::Isa::kT32})
+      sites_.push_back(find_sites(*program, isa));
+    search(*program);
+    sites_.clear();
+    choose(*program, found);
+    return found;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t mask() const {
+    return wide_ ? ~std::uint64_t{0} : std::uint64_t{0xFFFFFFFF};
+  }
+
+  /// From the likely places to the others, until one explains the trace.
+  void search(const elf::File& program) {
+    constexpr std::uint64_t kPage = 4096;
+    constexpr std::uint64_t kInstruction = 4;
+    try_slides(program, {{0, 0}});
+    for (const std::uint64_t granule : {kPage, kInstruction}) {
+      for (const bool calls : {true, false}) {
+        if (is_found() || trials_.stopped()) return;
+        std::vector<SlideVote> votes;
+        for (const CodeSites& sites : sites_) {
+          const auto more =
+              vote(std::span(addresses_).first(std::min(addresses_.size(), kMostVoters)),
+                   calls ? sites.calls : sites.blocks,
+                   {.granule = granule, .mask = mask(), .most = kMostTried});
+          votes.insert(votes.end(), more.begin(), more.end());
+        }
+        std::ranges::stable_sort(votes, std::ranges::greater(), &SlideVote::votes);
+        if (votes.size() > kMostTried) votes.resize(kMostTried);
+        try_slides(program, votes);
+      }
+    }
+  }
+
+  void try_slides(const elf::File& program, const std::vector<SlideVote>& votes) {
+    for (const SlideVote& vote : votes) {
+      if (trials_.stopped()) return;
+      if (std::ranges::find(tried_, vote.slide, &Tried::slide) != tried_.end()) continue;
+      const Mounted mounted(image_, program, vote.slide, mask());
+      if (!mounted.complete()) continue;
+      tried_.push_back({vote.slide, trials_.try_briefly(mounted.ranges())});
+      if (is_found()) return;
+    }
+  }
+
+  /// The place that was tried last needs no competitors.
+  [[nodiscard]] bool is_found() const {
+    return !tried_.empty() && is_consistent(tried_.back().evidence) &&
+           tried_.back().evidence.waypoints >= kEnoughWaypoints;
+  }
+
+  /// Compares the best places with more of the trace.
+  void choose(const elf::File& program, Found& found) {
+    if (is_found()) std::ranges::rotate(tried_, std::prev(tried_.end()));
+    std::ranges::stable_sort(tried_, std::ranges::greater(),
+                             [](const Tried& one) { return score(one.evidence); });
+    if (tried_.size() > kMostCompared) tried_.resize(kMostCompared);
+    std::optional<Tried> best;
+    for (const Tried& one : tried_) {
+      const Mounted mounted(image_, program, one.slide, mask());
+      const Evidence evidence = trials_.try_all(mounted.ranges());
+      if (evidence.waypoints == 0 && evidence.contradictions == 0) continue;
+      if (!best || score(evidence) > score(best->evidence)) best = Tried{one.slide, evidence};
+      if (is_consistent(evidence) && evidence.waypoints >= kEnoughWaypoints) break;
+    }
+    if (!best) return;
+    found.slide = best->slide;
+    found.evidence = best->evidence;
+    const auto all = static_cast<double>(trials_.stated());
+    found.share = std::max(0.0, 1 - static_cast<double>(best->evidence.missing) / all);
+    found.verdict = !is_consistent(best->evidence)                 ? Verdict::kNotExecuted
+                    : best->evidence.waypoints >= kEnoughWaypoints ? Verdict::kExecuted
+                                                                   : Verdict::kPerhaps;
+  }
+
+  image::Image& image_;
+  Trials& trials_;
+  std::vector<std::uint64_t> addresses_;
+  std::vector<CodeSites> sites_;  ///< By instruction set, of the present program.
+  std::vector<Tried> tried_;
+  bool wide_ = true;
+};
+
+}  // namespace
+
+Result<Report> locate(inputs::Capture& capture, image::Image& image,
+                      std::span<const std::string> paths, const std::function<bool()>& stop) {
+  const bool comparable =
+      capture.checking_tree() != nullptr && !capture.checking_tree()->sources().empty();
+  if (!comparable) {
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("{}: no source has trace of instructions that can be compared with "
+                            "programs.",
+                            capture.trace().path()));
+  }
+  Trials trials(capture, stop);
+  std::vector<std::uint64_t> addresses = trials.read_addresses();
+  if (addresses.empty() && !trials.stopped()) {
+    return fail(ErrorCode::kBadData,
+                fmt::format("{}: the trace states no address whose code is not known already.",
+                            capture.trace().path()));
+  }
+  Report report{.stated = trials.stated(), .distinct = addresses.size()};
+  Search search(image, trials, std::move(addresses));
+  for (const std::string& path : paths) {
+    if (trials.stopped()) break;
+    report.programs.push_back(search.look_for(path));
+  }
+  if (trials.stopped()) return fail(ErrorCode::kIo, "The search was interrupted.");
+  std::ranges::stable_sort(report.programs, [](const Found& a, const Found& b) {
+    if (a.verdict != b.verdict) return a.verdict < b.verdict;
+    return a.verdict <= Verdict::kPerhaps && a.evidence.waypoints > b.evidence.waypoints;
+  });
+  return report;
+}
+
+}  // namespace waymark::locate

@@ -1,0 +1,53 @@
+// Decodes stretches of a trace with a program at one place.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "waymark/inputs/code_memory.h"
+#include "waymark/inputs/image_check.h"
+#include "waymark/locate/locate.h"
+
+namespace waymark::locate {
+
+/// A stretch of memory with code.
+struct CodeRange {
+  std::uint64_t address = 0;
+  std::uint64_t size = 0;
+};
+
+class Trials {
+ public:
+  /// `stop` is asked before each stretch.
+  Trials(inputs::Capture& capture, const std::function<bool()>& stop);
+
+  /// The addresses without code in the image as it is now, the most frequent first; each once.
+  std::vector<std::uint64_t> read_addresses();
+  /// How often they occur.
+  [[nodiscard]] std::uint64_t stated() const { return stated_; }
+
+  /// A short trial, which ends early where the image is contradicted.
+  Evidence try_briefly(const std::vector<CodeRange>& code);
+  /// With all stretches.
+  Evidence try_all(const std::vector<CodeRange>& code);
+
+  [[nodiscard]] bool stopped() const { return stopped_; }
+
+ private:
+  void decode(inputs::TraceWindow window, const std::vector<CodeRange>& code, bool briefly,
+              Evidence& evidence);
+  bool asks_to_stop();
+
+  inputs::Capture& capture_;
+  DecodeTree& tree_;
+  inputs::CodeMemory memory_;
+  const std::function<bool()>& stop_;
+  std::vector<inputs::TraceWindow> windows_;
+  std::vector<inputs::TraceWindow> brief_;  ///< The beginnings of some of them.
+  std::uint64_t stated_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace waymark::locate
