@@ -57,7 +57,8 @@ const CaptureSource* BufferAlone::source_of(std::string_view device) const {
 }
 
 bool CaptureBuilder::joins_buffers() const {
-  return options_.buffer == kAllBuffers && capture_.snapshot_->find_buffer(kAllBuffers) == nullptr &&
+  return options_.buffer == kAllBuffers &&
+         capture_.snapshot_->find_buffer(kAllBuffers) == nullptr &&
          capture_.snapshot_->buffers.size() > 1;
 }
 
