@@ -83,7 +83,7 @@ class CaptureBuilder {
   /// Gives each source, and each ID without one, a trace ID that no other buffer has.
   Result<void> choose_ids();
   void tell_new_id(const BufferAlone& alone, TraceId own, TraceId wanted);
-  /// Of the buffer of which sources are being added.
+  /// What the buffer `joining_` calls `own`.
   [[nodiscard]] TraceId joined_id(TraceId own) const;
   [[nodiscard]] RegisterReader joined_registers(const RegisterReader& registers) const;
   void look_for_dstream();

@@ -29,7 +29,7 @@ class FreeIds {
   /// `wished`: not given to anyone who did not ask for it, if there are others.
   explicit FreeIds(IdSet wished) : wished_(wished) {}
 
-  /// `id` itself if it can be had; nothing: all are taken.
+  /// `id` itself if nobody has it; nothing: all are taken.
   std::optional<TraceId> take(TraceId id) {
     if (is_source_id(id) && !taken_[id]) return grant(id);
     for (const bool spares : {true, false}) {
@@ -160,6 +160,8 @@ Result<void> CaptureBuilder::choose_ids() {
   for (BufferAlone& alone : alone_) {
     for (const CaptureSource& source : alone.capture.sources()) {
       const TraceId own = is_framed(alone) ? source.id : TraceId{0};
+      // In frames, ID 0 is padding, whatever the registers say.
+      if (is_framed(alone) && !is_source_id(own)) continue;
       const auto id = free.take(source.id);
       if (!id) {
         return fail(ErrorCode::kUnsupported,

@@ -14,7 +14,7 @@ constexpr std::uint64_t kBriefAddresses = 64;
 constexpr std::size_t kMostAddresses = std::size_t{1} << 16;
 constexpr std::uint64_t kFrame = 16;
 
-/// Of a wrong place, more contradictions say nothing new.
+/// More contradictions of a wrong place say nothing new.
 bool is_hopeless(const Evidence& evidence) {
   return evidence.contradictions > 3 && 8 * evidence.contradictions > evidence.waypoints;
 }

@@ -139,7 +139,7 @@ def test_ids_in_frames_are_changed_too(run, two_cores, tmp_path):
     board = divide(two_cores, tmp_path / 'board', [('ETB_0', ids, 'coresight'), ('ETB_1', ids[1:], 'coresight')])
     shutil.copyfile(board / 'ETB_0.bin', board / 'ETB_1.bin')
     joined = elements(run, board, '--buffer', 'all')
-    # One has a source in the second buffer only.
+    # The second ID has its source in the second buffer.
     alone = elements(run, board, '--buffer', 'ETB_0') | elements(run, board, '--buffer', 'ETB_1')
     assert sorted(map(json.dumps, joined.values())) == sorted(map(json.dumps, alone.values()))
 

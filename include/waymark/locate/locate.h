@@ -40,7 +40,7 @@ struct Found {
   Verdict verdict = Verdict::kNoCandidate;
   std::uint64_t slide = 0;  ///< How far above its link addresses: the best of those tried.
   Evidence evidence{};
-  double share = 0;      ///< Of the addresses that the trace states: those that are its code.
+  double share = 0;      ///< The part of the addresses in the trace that is its code; 0 to 1.
   std::string reason{};  ///< A whole sentence.
 };
 

@@ -36,3 +36,11 @@ def make_elf(code, symbols, address=0x80000, build_id=b''):
     for offset, content in zip(offsets, contents):
         image[offset:offset + len(content)] = content
     return bytes(image) + sections
+
+
+def make_arm_elf(code, address):
+    """The bytes of an ELF32 file for Arm with one executable segment and no symbols."""
+    header = b'\x7fELF\1\1\1' + bytes(9) + struct.pack(
+        '<HHIIIIIHHHHHH', 2, 40, 1, address, 52, 0, 0x5000000, 52, 32, 1, 40, 0, 0)
+    segment = struct.pack('<IIIIIIII', 1, 0x1000, address, address, len(code), len(code), 5, 0x1000)
+    return (header + segment).ljust(0x1000, b'\0') + code
