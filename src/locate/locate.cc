@@ -20,13 +20,29 @@ constexpr std::size_t kMostVoters = 4096;
 
 /// Instructions of a kernel may have been changed in memory, and trace may be damaged.
 bool is_consistent(const Evidence& evidence) {
-  return evidence.waypoints != 0 && 50 * evidence.contradictions <= evidence.waypoints;
+  return evidence.waypoints != 0 && 50 * evidence.contradictions <= evidence.waypoints &&
+         10 * evidence.contradictions <= evidence.ways;
 }
 
-/// The greater, the better.
-double score(const Evidence& evidence) {
-  return static_cast<double>(evidence.waypoints) -
-         25.0 * static_cast<double>(evidence.contradictions);
+bool is_enough(const Evidence& evidence) {
+  return evidence.waypoints >= kEnoughWaypoints && evidence.ways >= kEnoughWays;
+}
+
+/// Whether `a` explains the trace better than `b`.
+bool is_better(const Evidence& a, const Evidence& b) {
+  const auto score = [](const Evidence& evidence) {
+    return static_cast<double>(evidence.ways) - 20.0 * static_cast<double>(evidence.contradictions);
+  };
+  if (score(a) != score(b)) return score(a) > score(b);
+  return a.waypoints > b.waypoints;
+}
+
+Verdict verdict_of(const Evidence& evidence, double share) {
+  constexpr double kHalf = 0.5;
+  if (!is_consistent(evidence)) return Verdict::kNotExecuted;
+  if (is_enough(evidence)) return Verdict::kExecuted;
+  // A few waypoints of a small part of the trace fit by chance.
+  return share >= kHalf ? Verdict::kPerhaps : Verdict::kNotExecuted;
 }
 
 /// A program at one place of an image, as long as the object lives.
@@ -134,31 +150,29 @@ class Search {
   /// The place that was tried last needs no competitors.
   [[nodiscard]] bool is_found() const {
     return !tried_.empty() && is_consistent(tried_.back().evidence) &&
-           tried_.back().evidence.waypoints >= kEnoughWaypoints;
+           is_enough(tried_.back().evidence);
   }
 
   /// Compares the best places with more of the trace.
   void choose(const elf::File& program, Found& found) {
     if (is_found()) std::ranges::rotate(tried_, std::prev(tried_.end()));
-    std::ranges::stable_sort(tried_, std::ranges::greater(),
-                             [](const Tried& one) { return score(one.evidence); });
+    std::ranges::stable_sort(
+        tried_, [](const Tried& a, const Tried& b) { return is_better(a.evidence, b.evidence); });
     if (tried_.size() > kMostCompared) tried_.resize(kMostCompared);
     std::optional<Tried> best;
     for (const Tried& one : tried_) {
       const Mounted mounted(image_, program, one.slide, mask());
       const Evidence evidence = trials_.try_all(mounted.ranges());
       if (evidence.waypoints == 0 && evidence.contradictions == 0) continue;
-      if (!best || score(evidence) > score(best->evidence)) best = Tried{one.slide, evidence};
-      if (is_consistent(evidence) && evidence.waypoints >= kEnoughWaypoints) break;
+      if (!best || is_better(evidence, best->evidence)) best = Tried{one.slide, evidence};
+      if (is_consistent(evidence) && is_enough(evidence)) break;
     }
     if (!best) return;
     found.slide = best->slide;
     found.evidence = best->evidence;
     const auto all = static_cast<double>(trials_.stated());
     found.share = std::max(0.0, 1 - static_cast<double>(best->evidence.missing) / all);
-    found.verdict = !is_consistent(best->evidence)                 ? Verdict::kNotExecuted
-                    : best->evidence.waypoints >= kEnoughWaypoints ? Verdict::kExecuted
-                                                                   : Verdict::kPerhaps;
+    found.verdict = verdict_of(best->evidence, found.share);
   }
 
   image::Image& image_;

@@ -16,7 +16,8 @@ constexpr std::uint64_t kFrame = 16;
 
 /// More contradictions of a wrong place say nothing new.
 bool is_hopeless(const Evidence& evidence) {
-  return evidence.contradictions > 3 && 8 * evidence.contradictions > evidence.waypoints;
+  return evidence.contradictions > 3 && (8 * evidence.contradictions > evidence.waypoints ||
+                                         2 * evidence.contradictions > evidence.ways);
 }
 
 class Listener final : public Observer {
@@ -111,6 +112,11 @@ void Trials::decode(inputs::TraceWindow window, const std::vector<CodeRange>& co
         evidence.before_first = evidence.waypoints;
         evidence.address = mismatch.address;
         evidence.index = mismatch.element.index;
+      },
+      [&](std::span<const mismatch::Walked> path) {
+        if (std::ranges::any_of(
+                path, [&](const mismatch::Walked& walked) { return is_inside(walked.start); }))
+          ++evidence.ways;
       });
   Listener listener(finder);
   for (Source* const source : tree_.sources()) source->refresh();

@@ -18,7 +18,8 @@ namespace waymark::locate {
 
 /// What decoding with a program at one place showed.
 struct Evidence {
-  std::uint64_t waypoints = 0;       ///< Ranges of instructions of the program.
+  std::uint64_t waypoints = 0;  ///< Ranges of instructions of the program.
+  std::uint64_t ways = 0;       ///< From one stated address to the next without a contradiction.
   std::uint64_t contradictions = 0;  ///< What no right image can explain.
   std::uint64_t before_first = 0;    ///< Waypoints before the first contradiction.
   std::uint64_t missing = 0;         ///< How often the trace led to addresses without code.
@@ -51,8 +52,10 @@ struct Report {
   std::vector<Found> programs{};
 };
 
-/// From this many waypoints on, a program that is not contradicted was executed.
+/// From this many waypoints and ways on, a program that is not contradicted was executed.  In a
+/// long loop, a wrong program may pass many waypoints by chance.
 inline constexpr std::uint64_t kEnoughWaypoints = 200;
+inline constexpr std::uint64_t kEnoughWays = 4;
 
 /// `capture` was opened with CaptureOptions::check_image and with `image` as its memory, in which
 /// the programs are tried one after the other; afterwards it is as before.  `paths`: ELF files.
