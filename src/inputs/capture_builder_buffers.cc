@@ -176,11 +176,13 @@ Result<void> CaptureBuilder::choose_ids() {
   for (BufferAlone& alone : alone_) {
     IdSet others = is_framed(alone) ? ids_of(alone.capture) : IdSet();
     for (const CaptureSource& source : alone.capture.sources()) others.reset(source.id);
+    constexpr std::size_t kMostTold = 4;  // Damage is more frequent than more IDs without a source.
+    const bool tells = others.count() <= kMostTold;
     for (TraceId own = 1; is_source_id(own); ++own) {
       if (!others[own]) continue;
-      // Of so many IDs, most are damage; the last ones become padding.
+      // Where no ID is free, most are damage; the last ones become padding.
       alone.ids.set(own, free.take(own).value_or(0));
-      tell_new_id(alone, own, own);
+      if (tells) tell_new_id(alone, own, own);
     }
   }
   return {};

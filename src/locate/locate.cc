@@ -13,7 +13,7 @@ namespace waymark::locate {
 namespace {
 
 /// The most places of a program that are tried for one kind of candidate.
-constexpr std::size_t kMostTried = 512;
+constexpr std::size_t kMostTried = 256;
 /// The best of them are tried with more of the trace.
 constexpr std::size_t kMostCompared = 4;
 constexpr std::size_t kMostVoters = 4096;
@@ -39,10 +39,11 @@ bool is_better(const Evidence& a, const Evidence& b) {
 
 Verdict verdict_of(const Evidence& evidence, double share) {
   constexpr double kHalf = 0.5;
+  constexpr std::uint64_t kFew = 24;
   if (!is_consistent(evidence)) return Verdict::kNotExecuted;
   if (is_enough(evidence)) return Verdict::kExecuted;
   // A few waypoints of a small part of the trace fit by chance.
-  return share >= kHalf ? Verdict::kPerhaps : Verdict::kNotExecuted;
+  return share >= kHalf && evidence.waypoints >= kFew ? Verdict::kPerhaps : Verdict::kNotExecuted;
 }
 
 /// A program at one place of an image, as long as the object lives.

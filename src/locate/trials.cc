@@ -11,6 +11,7 @@ namespace {
 constexpr std::uint64_t kMostRead = std::uint64_t{2} << 20;
 constexpr std::size_t kMostBrief = 4;
 constexpr std::uint64_t kBriefAddresses = 64;
+constexpr std::uint64_t kBriefBytes = 4096;
 constexpr std::size_t kMostAddresses = std::size_t{1} << 16;
 constexpr std::uint64_t kFrame = 16;
 
@@ -54,7 +55,8 @@ std::vector<std::uint64_t> Trials::read_addresses() {
       for (const Element& element : elements) {
         if (element.kind != ElementKind::kAddrNacc) continue;
         ++stated_;
-        if (++here == kBriefAddresses) enough = std::min(window.end, element.index + kFrame);
+        if (++here == 1) enough = std::min(enough, element.index + kBriefBytes);
+        if (here == kBriefAddresses) enough = std::min(enough, element.index + kFrame);
         if (times.size() < kMostAddresses || times.contains(element.start)) ++times[element.start];
       }
       return true;
