@@ -98,6 +98,8 @@ def divide(snapshot, folder, buffers):
         for register, shift in (('TRCTRACEIDR', 0), ('ETMTRACEIDR', 0), ('STMTCSR', 16), ('ITMTCR', 16)):
             if device.has_option('regs', register):
                 ids[device['device']['name']] = int(device['regs'][register], 0) >> shift & 0x7F
+    for name in ini['trace_buffers']['buffers'].split(','):
+        ini.remove_section(name)
     ini['trace_buffers']['buffers'] = ','.join(f'part{at}' for at in range(len(buffers)))
     for at, (name, wanted, form) in enumerate(buffers):
         own = {one: streams[one] for one in wanted}
