@@ -13,6 +13,7 @@ constexpr std::size_t kMostBrief = 4;
 constexpr std::uint64_t kBriefAddresses = 64;
 constexpr std::uint64_t kBriefBytes = 4096;
 constexpr std::size_t kMostAddresses = std::size_t{1} << 16;
+constexpr std::uint64_t kPlenty = 64;  ///< Contradictions that leave no doubt.
 constexpr std::uint64_t kFrame = 16;
 
 /// More contradictions of a wrong place say nothing new.
@@ -87,7 +88,7 @@ Evidence Trials::try_briefly(const std::vector<CodeRange>& code) {
 Evidence Trials::try_all(const std::vector<CodeRange>& code) {
   Evidence evidence;
   for (const inputs::TraceWindow& window : windows_) {
-    if (asks_to_stop()) break;
+    if (asks_to_stop() || (is_hopeless(evidence) && evidence.contradictions >= kPlenty)) break;
     decode(window, code, false, evidence);
   }
   return evidence;
@@ -129,7 +130,7 @@ void Trials::decode(inputs::TraceWindow window, const std::vector<CodeRange>& co
         ++evidence.waypoints;
       finder.observe({&element, 1});
     }
-    return !(briefly && is_hopeless(evidence));
+    return !is_hopeless(evidence) || (!briefly && evidence.contradictions < kPlenty);
   });
 }
 
