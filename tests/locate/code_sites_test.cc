@@ -6,7 +6,7 @@
 
 #include <cstdio>
 
-#include "small_elf.h"
+#include "support/small_elf.h"
 
 namespace waymark::locate {
 namespace {

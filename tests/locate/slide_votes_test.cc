@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "random.h"
+#include "support/random.h"
 
 namespace waymark::locate {
 namespace {
