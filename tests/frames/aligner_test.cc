@@ -87,8 +87,10 @@ TEST(Aligner, pieces_are_in_order_and_within_the_content) {
   std::mt19937 random(6);
   for (unsigned round = 0; round < 20; ++round) {
     std::vector<std::uint8_t> bytes = two_sources(round, 30);
-    for (unsigned i = 0; i < 3; ++i)
-      bytes = without(std::move(bytes), random() % (bytes.size() - 20), random() % 20);
+    for (unsigned i = 0; i < 3; ++i) {
+      const std::size_t at = random() % (bytes.size() - 20);
+      bytes = without(std::move(bytes), at, random() % 20);
+    }
     std::size_t end = 0;
     for (const FramePiece& piece : align(bytes).pieces) {
       EXPECT_GE(piece.offset, end);
