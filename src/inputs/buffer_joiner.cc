@@ -27,7 +27,7 @@ class StepTimes final : public Observer {
   /// The timestamps of this source count a clock of its own.
   void leave_out(TraceId id) { local_.set(id); }
 
-  /// When each step begins; all kNever if there are no timestamps.
+  /// The time at which each step begins.  Without timestamps, each is later than any other time.
   [[nodiscard]] std::vector<std::uint64_t> begins() {
     constexpr std::uint64_t kNever = ~std::uint64_t{0};
     leave_out_damage();
