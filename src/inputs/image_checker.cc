@@ -12,12 +12,14 @@ constexpr std::size_t kStep = std::size_t{64} << 10;
 /// Shows the finder what the decoders report, among the elements.
 class Listener final : public Observer {
  public:
-  explicit Listener(mismatch::Finder& finder) : finder_(finder) {}
+  explicit Listener(mismatch::Finder* finder) : finder_(finder) {}
   [[nodiscard]] bool wants_packets() const override { return false; }
-  void on_diagnostic(const Diagnostic& record) override { finder_.observe(record); }
+  void on_diagnostic(const Diagnostic& record) override {
+    if (finder_ != nullptr) finder_->observe(record);
+  }
 
  private:
-  mismatch::Finder& finder_;
+  mismatch::Finder* finder_;
 };
 
 }  // namespace
@@ -66,17 +68,17 @@ void ImageChecker::run(TraceWindow window, const mismatch::Finder::Found& found,
         return memory_.read(element, address, scratch);
       },
       found, passed);
-  Listener listener(finder);
-  decode_window(capture_, tree_, window, &listener, [&](std::span<const Element> elements) {
+  decode_window(capture_, tree_, window, &finder, [&](std::span<const Element> elements) {
     finder.observe(elements);
     return true;
   });
 }
 
-void decode_window(Capture& capture, DecodeTree& tree, TraceWindow window, Observer* observer,
+void decode_window(Capture& capture, DecodeTree& tree, TraceWindow window, mismatch::Finder* finder,
                    const std::function<bool(std::span<const Element>)>& take) {
+  Listener listener(finder);
   tree.reset();
-  tree.set_observer(observer);
+  tree.set_observer(&listener);
   std::array<Element, 256> batch;
   bool wanted = true;
   const auto take_all = [&] {

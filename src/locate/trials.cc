@@ -22,16 +22,6 @@ bool is_hopeless(const Evidence& evidence) {
                                          2 * evidence.contradictions > evidence.ways);
 }
 
-class Listener final : public Observer {
- public:
-  explicit Listener(mismatch::Finder& finder) : finder_(finder) {}
-  [[nodiscard]] bool wants_packets() const override { return false; }
-  void on_diagnostic(const Diagnostic& record) override { finder_.observe(record); }
-
- private:
-  mismatch::Finder& finder_;
-};
-
 }  // namespace
 
 Trials::Trials(inputs::Capture& capture, const std::function<bool()>& stop)
@@ -121,9 +111,8 @@ void Trials::decode(inputs::TraceWindow window, const std::vector<CodeRange>& co
                 path, [&](const mismatch::Walked& walked) { return is_inside(walked.start); }))
           ++evidence.ways;
       });
-  Listener listener(finder);
   for (Source* const source : tree_.sources()) source->refresh();
-  inputs::decode_window(capture_, tree_, window, &listener, [&](std::span<const Element> elements) {
+  inputs::decode_window(capture_, tree_, window, &finder, [&](std::span<const Element> elements) {
     for (const Element& element : elements) {
       if (element.kind == ElementKind::kAddrNacc) ++evidence.missing;
       if (element.kind == ElementKind::kInstrRange && is_inside(element.start))
