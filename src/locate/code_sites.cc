@@ -19,11 +19,17 @@ class Collector {
   explicit Collector(isa::Isa isa)
       : isa_(isa), options_{.arch = isa == isa::Isa::kA64 ? isa::Arch::kAA64 : isa::Arch::kV8} {}
 
-  void scan(std::uint64_t address, Bytes code) {
+  void scan(std::uint64_t address, Bytes code, const std::function<bool()>& stop) {
+    constexpr std::size_t kStretch = std::size_t{1} << 20;
     const std::size_t step = isa_ == isa::Isa::kT32 ? 2 : 4;
     std::uint8_t it_remaining = 0;
     std::size_t at = address % step;
+    std::size_t asks_at = 0;
     while (at + step <= code.size()) {
+      if (at >= asks_at) {
+        if (stop && stop()) return;
+        asks_at = at + kStretch;
+      }
       std::uint32_t opcode = 0;
       std::memcpy(&opcode, code.data() + at, std::min<std::size_t>(4, code.size() - at));
       isa::Instruction instruction;
@@ -79,11 +85,11 @@ std::vector<elf::Segment> code_segments(const elf::File& program) {
   return segments.empty() ? program.segments() : segments;
 }
 
-CodeSites find_sites(const elf::File& program, isa::Isa isa) {
+CodeSites find_sites(const elf::File& program, isa::Isa isa, const std::function<bool()>& stop) {
   const std::vector<elf::Segment> segments = code_segments(program);
   Collector collector(isa);
   for (const elf::Segment& segment : segments)
-    collector.scan(segment.address, program.contents(segment));
+    collector.scan(segment.address, program.contents(segment), stop);
   const bool thumb = isa == isa::Isa::kT32;
   for (const elf::Symbol& symbol : program.symbols()) {
     if (!symbol.function) continue;

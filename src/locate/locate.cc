@@ -98,11 +98,18 @@ class Search {
       found.reason = program ? "The file has no part that is loaded." : program.error().detail;
       return found;
     }
+    if (code_segments(*program).size() > kMostCodeSegments) {
+      found.verdict = Verdict::kNotReadable;
+      found.reason =
+          fmt::format("The file has more than {} parts with code. Check that it is a program.",
+                      kMostCodeSegments);
+      return found;
+    }
     tried_.clear();
     wide_ = program->machine() != elf::File::kArm;
     for (const isa::Isa isa :
          wide_ ? std::vector{isa::Isa::kA64} : std::vector{isa::Isa::kA32, isa::Isa::kT32})
-      sites_.push_back(find_sites(*program, isa));
+      sites_.push_back(find_sites(*program, isa, [this] { return trials_.asks_to_stop(); }));
     search(*program);
     sites_.clear();
     choose(*program, found);

@@ -33,12 +33,13 @@ class Trials {
   /// With all stretches.
   Evidence try_all(const std::vector<CodeRange>& code);
 
+  /// Asks `stop`.
+  bool asks_to_stop();
   [[nodiscard]] bool stopped() const { return stopped_; }
 
  private:
   void decode(inputs::TraceWindow window, const std::vector<CodeRange>& code, bool briefly,
               Evidence& evidence);
-  bool asks_to_stop();
 
   inputs::Capture& capture_;
   DecodeTree& tree_;

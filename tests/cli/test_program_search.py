@@ -3,7 +3,7 @@ import configparser
 import shutil
 
 import pytest
-from support.elf import make_arm_elf, make_elf
+from support.elf import make_arm_elf, make_elf, make_parts
 
 SLIDE = 0x7654000
 
@@ -107,4 +107,6 @@ def test_bad_input(run, bare, tmp_path, programs, itm_file):
     run('info', bare, '--programs', 'empty', expect=3).says('the folder has no ELF file')
     (tmp_path / 'cut.elf').write_bytes((programs / 'right.elf').read_bytes()[:50])
     run('info', bare, '--programs', 'cut.elf').has('not readable', 'None of them was executed')
+    (tmp_path / 'parts.elf').write_bytes(make_parts(65, bytes.fromhex('c0035fd6') * 16))
+    run('info', bare, '--programs', 'parts.elf').has('not readable', 'more than 64 parts with code')
     run('info', itm_file, '--programs', programs, expect=1).says('no source has trace of instructions')

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "waymark/elf/file.h"
@@ -24,7 +25,12 @@ inline constexpr std::size_t kMostSites = std::size_t{1} << 22;
 /// The parts of a program with code: those that are executable, or all if none is.
 std::vector<elf::Segment> code_segments(const elf::File& program);
 
-/// Reads all code of the program as `isa`; data in it does no harm but makes it slower.
-CodeSites find_sites(const elf::File& program, isa::Isa isa);
+/// Programs with more parts with code than these are not searched: each trial mounts all of them.
+inline constexpr std::size_t kMostCodeSegments = 64;
+
+/// Reads all code of the program as `isa`; data in it does no harm but makes it slower.  `stop`,
+/// which may be empty, is called from time to time.  True: the rest of the code is not read.
+CodeSites find_sites(const elf::File& program, isa::Isa isa,
+                     const std::function<bool()>& stop = {});
 
 }  // namespace waymark::locate

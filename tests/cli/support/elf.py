@@ -38,6 +38,16 @@ def make_elf(code, symbols, address=0x80000, build_id=b''):
     return bytes(image) + sections
 
 
+def make_parts(count, code, address=0x80000):
+    """The bytes of an ELF64 file for A64 with the same code in `count` executable segments, and no sections."""
+    header = b'\x7fELF\2\1\1' + bytes(9) + struct.pack(
+        '<HHIQQQIHHHHHH', 2, 183, 1, address, 64, 0, 0, 64, 56, count, 64, 0, 0)
+    at = 64 + 56 * count
+    segments = b''.join(struct.pack('<IIQQQQQQ', 1, 5, at, address + 0x1000 * part, address + 0x1000 * part, len(code),
+                                    len(code), 1) for part in range(count))
+    return header + segments + code
+
+
 def make_arm_elf(code, address):
     """The bytes of an ELF32 file for Arm with one executable segment and no symbols."""
     header = b'\x7fELF\1\1\1' + bytes(9) + struct.pack(
