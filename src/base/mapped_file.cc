@@ -120,4 +120,16 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   return *this;
 }
 
+ScatteredReads::ScatteredReads(const MappedFile& file) : content_(file.bytes()) {
+  advise(MADV_RANDOM);
+}
+
+ScatteredReads::~ScatteredReads() { advise(MADV_NORMAL); }
+
+// If the system refuses, reading is only slower.
+void ScatteredReads::advise(int advice) const {
+  if (content_.empty()) return;
+  static_cast<void>(::madvise(const_cast<std::uint8_t*>(content_.data()), content_.size(), advice));
+}
+
 }  // namespace waymark

@@ -126,7 +126,12 @@ Result<void> CaptureBuilder::align_frames(const Detection& detection) {
                                        : detection.kind == InputKind::kAlignedFrames ||
                                              detection.kind == InputKind::kUnknown;
   const Bytes content = capture_.trace_.bytes();
-  if (!wanted || content.size() < frames::kFrameSize || frames::is_aligned(content)) return {};
+  if (!wanted || content.size() < frames::kFrameSize) return {};
+  const auto aligned = [&] {
+    const ScatteredReads scattered(capture_.trace_);
+    return frames::is_aligned(content);
+  };
+  if (aligned()) return {};
   const frames::FrameAlignment alignment = frames::align(content);
   if (!alignment.plausible()) return {};
   // Bytes that do not look like frames are no reason to leave them out.

@@ -1,11 +1,17 @@
 #include "waymark/base/mapped_file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include "waymark/base/lost_input.h"
 
@@ -26,6 +32,32 @@ class MappedFileTest : public testing::Test {
   void TearDown() override { fs::remove_all(path_); }
   std::string path_;
 };
+
+/// The bytes of these that are in the memory of the system.
+std::size_t loaded(Bytes bytes) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  std::vector<unsigned char> pages((bytes.size() + page - 1) / page);
+  EXPECT_EQ(::mincore(const_cast<std::uint8_t*>(bytes.data()), bytes.size(), pages.data()), 0);
+  return page * static_cast<std::size_t>(
+                    std::ranges::count_if(pages, [](unsigned char one) { return (one & 1) != 0; }));
+}
+
+TEST_F(MappedFileTest, scattered_reads_load_little) {
+  constexpr std::size_t kSize = std::size_t{32} << 20;
+  constexpr std::size_t kPlaces = 16;
+  std::ofstream(path_) << std::string(kSize, 'x');
+  const int descriptor = ::open(path_.c_str(), O_RDONLY);
+  ASSERT_GE(descriptor, 0);
+  ::fsync(descriptor);
+  ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
+  ::close(descriptor);
+  const Result<MappedFile> file = MappedFile::open(path_);
+  ASSERT_TRUE(file);
+  if (loaded(file->bytes()) != 0) GTEST_SKIP() << "this file system keeps files in memory";
+  const ScatteredReads scattered(*file);
+  for (std::size_t at = 0; at < kSize; at += kSize / kPlaces) EXPECT_EQ(file->bytes()[at], 'x');
+  EXPECT_LE(loaded(file->bytes()), kSize / 8);
+}
 
 TEST_F(MappedFileTest, a_file_that_becomes_shorter_ends_the_program_with_a_sentence) {
   constexpr std::size_t kSize = std::size_t{1} << 20;

@@ -56,4 +56,20 @@ class MappedFile {
   std::size_t released_ = 0;  ///< A multiple of kReleased.
 };
 
+/// While it lives, reading a place of the file loads only what is read. Otherwise the system loads
+/// up to some megabytes after each place, which is right for a pass over the file, but makes a look
+/// at places far apart read all of it. The file must outlive it.
+class ScatteredReads {
+ public:
+  explicit ScatteredReads(const MappedFile& file);
+  ~ScatteredReads();
+  ScatteredReads(const ScatteredReads&) = delete;
+  ScatteredReads& operator=(const ScatteredReads&) = delete;
+
+ private:
+  void advise(int advice) const;
+
+  Bytes content_;
+};
+
 }  // namespace waymark
