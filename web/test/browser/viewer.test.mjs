@@ -61,6 +61,18 @@ async function inPage(viewer, hash, action) {
   }
 }
 
+/** The same for a viewer that is only for this action. */
+async function inPageOf(capture, options, hash, action) {
+  const viewer = await startViewer(program, capture, ...options);
+  let code;
+  try {
+    await inPage(viewer, hash, action);
+  } finally {
+    code = await viewer.stop();
+  }
+  assert.equal(code, 0);
+}
+
 const ask = (page, request) => page.evaluate(async (text) => (await fetch('api/1/' + text)).json(), request);
 
 async function show(page, from, to) {
@@ -240,17 +252,14 @@ test('every_pane_answers', limit, each(null, (viewer) =>
 /** Names of functions and messages that try to be HTML, to reorder text, or to be too long. */
 test('hostile_names_are_text', { ...limit, skip: !program }, async () => {
   const captures = hostileCaptures(join(folder, 'hostile'));
-  const functions = await startViewer(program, join(captures, 'board'), '--symbols', join(captures, 'page.elf'));
-  await inPage(functions, '#find=function:x', async (page) => {
+  await inPageOf(join(captures, 'board'), ['--symbols', join(captures, 'page.elf')], '#find=function:x', async (page) => {
     await clickThread(page);
     await checkOnlyText(page);
     const { tracks, code } = await model(page);
     assert.ok(tracks.some((track) => track.spans.some((span) => span.function.startsWith('<script>alert(1)</script>'))));
     assert.match(code.function, /^<script>/);
   });
-  assert.equal(await functions.stop(), 0);
-  const messages = await startViewer(program, join(captures, 'page.itm'), '--protocol', 'itm');
-  await inPage(messages, '#p=find&find=text:script', async (page) => {
+  await inPageOf(join(captures, 'page.itm'), ['--protocol', 'itm'], '#p=find&find=text:script', async (page) => {
     await checkOnlyText(page);
     const marks = (await model(page)).tracks.flatMap((track) => track.marks);
     assert.ok(marks.some(([, , text]) => text.startsWith('<script>alert(1)</script>')));
@@ -258,7 +267,6 @@ test('hostile_names_are_text', { ...limit, skip: !program }, async () => {
     await page.click('#tab-find');
     await until(page, 'results', () => document.querySelector('.find-body').innerText.includes('<script>alert(1)</script>'));
   });
-  assert.equal(await messages.stop(), 0);
 });
 
 test('no_serious_violation_of_accessibility', limit, each(['quicksort', 'given'], (viewer) =>
