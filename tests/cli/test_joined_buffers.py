@@ -11,12 +11,12 @@ ETM, STM = 0x10, 0x11
 @pytest.fixture(scope='session')
 def one_sink(synth):
     """An ETMv4 and an STM in one buffer."""
-    return synth('--protocol', 'etmv4,stm', '--size', 40000, '--timestamps', 50)
+    return synth('--protocol', 'etmv4,stm', '--size', 12000, '--timestamps', 50)
 
 
 @pytest.fixture(scope='session')
 def two_cores(synth):
-    return synth('--protocol', 'etmv4', '--cores', 2, '--size', 40000, '--timestamps', 50)
+    return synth('--protocol', 'etmv4', '--cores', 2, '--size', 12000, '--timestamps', 50)
 
 
 def ids_of(run, snapshot, *options):
