@@ -179,7 +179,8 @@ def round_of_faults(cluster, folder, faults):
         cancel(cluster)
         named = run(folder / 'worker', 'plan', '--resume', 'job', cwd=folder).strip()
         done = parts_once(folder / 'job')
-        if not named:
+        # A controller that is killed may forget a job that was just submitted, such as the merge.
+        if len(done) == CAPTURES:
             run(folder / 'worker', 'merge', 'job', '-o', 'job/merged', cwd=folder)
             break
         print(f'  {len(done)} of {CAPTURES} parts after {", ".join(killed)}; resumed: {named}', flush=True)
