@@ -12,6 +12,7 @@
 #include "export_events.h"
 #include "export_options.h"
 #include "export_stacks.h"
+#include "export_tables.h"
 #include "output.h"
 #include "profile_collector.h"
 #include "profile_files.h"
@@ -71,19 +72,24 @@ int run(const ExportOptions& options) {
     return complain("--from, --to and the like select a part of one INPUT, and there are several.",
                     kUsage);
   const exports::Format& format = *exports::find_format(options.format);
-  if (format.write_program == nullptr && is_folder(options.output)) {
+  if (!options.tables.empty() && !format.is_tables)
+    return complain(fmt::format("--table: {} has no tables; parquet has.", format.name), kUsage);
+  if (format.write_program == nullptr && !format.is_tables && is_folder(options.output)) {
     return complain(fmt::format("-o {}: {} is one file for all programs, not a folder.",
                                 escaped(options.output), format.name),
                     kUsage);
   }
   ExportMessageOptions messages = options.messages;
   messages.messages.frequency = options.stacks.frequency;
-  if (messages.given() && format.make_timeline == nullptr && format.make_database == nullptr) {
-    return complain(
-        fmt::format("--syst: {} has no messages; timelines and sqlite have.", format.name), kUsage);
+  if (messages.given() && format.make_timeline == nullptr && format.make_database == nullptr &&
+      !format.is_tables) {
+    return complain(fmt::format("--syst: {} has no messages; timelines, sqlite and parquet have.",
+                                format.name),
+                    kUsage);
   }
   const auto shown = ExportMessages::make(messages);
   if (!shown) return shown.error();
+  if (format.is_tables) return export_tables(options, *shown);
   const EventExport events{.format = format,
                            .input = options.input,
                            .inputs = options.inputs,

@@ -2,6 +2,7 @@
 
 #include "decode_parallel.h"
 #include "option_values.h"
+#include "waymark/exports/tables.h"
 
 namespace waymark::cli {
 namespace {
@@ -9,6 +10,12 @@ namespace {
 std::vector<std::string> format_names() {
   std::vector<std::string> names;
   for (const exports::Format& format : exports::formats()) names.emplace_back(format.name);
+  return names;
+}
+
+std::vector<std::string> table_names() {
+  std::vector<std::string> names;
+  for (const exports::Table& table : exports::tables()) names.emplace_back(table.name);
   return names;
 }
 
@@ -39,6 +46,12 @@ void add_export_options(CLI::App& command, ExportOptions& options) {
       ->type_name("FROM")
       ->check(one_of({"segment", "file"}));
   command.add_flag("--compress", options.compress, "for branch-list: compress it with zstd");
+  command
+      .add_option("--table", options.tables,
+                  "for parquet, write only this table; may be repeated; default: all")
+      ->type_name("TABLE")
+      ->allow_extra_args(false)
+      ->check(one_of(table_names()));
   // Here, the option names folders of source files; --protocol describes raw trace.
   command.remove_option(command.get_option("--source"));
   command
