@@ -14,12 +14,12 @@ constexpr std::string_view kSchema = "1";
 const std::array<Table, 4>& all_tables() {
   static const std::array kTables = {
       Table{"elements",
-            "an element or a record of damage, as `waymark decode --format csv` has them",
+            "each element and record of damage, as `waymark decode --format csv` has them",
             elements_columns()},
-      Table{"calls", "a call of a function, or an exception, from its entry to its end",
+      Table{"calls", "each call of a function, and each exception, from its entry to its end",
             calls_columns()},
-      Table{"counts", "a block of a program, and how often it was executed", counts_columns()},
-      Table{"messages", "a SyS-T message that an STM or ITM carried", messages_columns()},
+      Table{"counts", "each block of a program, with how often it was executed", counts_columns()},
+      Table{"messages", "each SyS-T message that an STM or ITM carried", messages_columns()},
   };
   return kTables;
 }

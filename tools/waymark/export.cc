@@ -19,6 +19,7 @@
 #include "run.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/plural.h"
+#include "waymark/exports/tables.h"
 
 namespace waymark::cli {
 namespace {
@@ -31,6 +32,19 @@ int list_formats() {
   for (const exports::Format& format : exports::formats()) {
     text += fmt::format("{:<{}}  for {}\n{:<{}}  read by: {}\n", format.name, width, format.purpose,
                         "", width, format.readers);
+  }
+  return print_text(text);
+}
+
+/// The tables of a folder, with their columns.
+int list_tables() {
+  std::string text;
+  for (const exports::Table& table : exports::tables()) {
+    text += fmt::format("{}{}  one row for {}\n", text.empty() ? "" : "\n", table.name, table.rows);
+    for (const exports::TableColumn& column : table.columns) {
+      text += fmt::format("  {:<17} {:<7} {}\n", column.stored.name,
+                          exports::type_word(column.stored.type), column.meaning);
+    }
   }
   return print_text(text);
 }
@@ -64,7 +78,7 @@ int write_database(const exports::Format& format, const Collector& collected,
 }
 
 int run(const ExportOptions& options) {
-  if (options.list) return list_formats();
+  if (options.list) return options.format == "parquet" ? list_tables() : list_formats();
   if (options.format.empty())
     return complain("FORMAT is missing; `waymark export --list` shows all.", kUsage);
   if (options.inputs.empty()) return complain("INPUT is missing.", kUsage);
@@ -83,9 +97,9 @@ int run(const ExportOptions& options) {
   messages.messages.frequency = options.stacks.frequency;
   if (messages.given() && format.make_timeline == nullptr && format.make_database == nullptr &&
       !format.is_tables) {
-    return complain(fmt::format("--syst: {} has no messages; timelines, sqlite and parquet have.",
-                                format.name),
-                    kUsage);
+    return complain(
+        fmt::format("--syst: {} has no messages; timelines, sqlite and parquet have.", format.name),
+        kUsage);
   }
   const auto shown = ExportMessages::make(messages);
   if (!shown) return shown.error();

@@ -25,7 +25,7 @@ void add_export_options(CLI::App& command, ExportOptions& options) {
   command.add_option("FORMAT", options.format, "The format; --list shows all")
       ->check(one_of(format_names()));
   add_input_options(command, options.input, options.inputs);
-  command.add_flag("--list", options.list, "show all formats and the programs that read them");
+  command.add_flag("--list", options.list, "show all formats and the programs that read them; with parquet, its tables and columns");
   command
       .add_option("-o,--output", options.output,
                   "write to this file; DIR/: a file for each program in this folder; default: "

@@ -23,6 +23,9 @@ enum class ParquetType : std::uint8_t {
   kUint64,
 };
 
+/// "text", "flag", "uint8" and so on.
+std::string_view type_word(ParquetType type);
+
 struct ParquetColumn {
   std::string_view name{};
   ParquetType type = ParquetType::kUint64;

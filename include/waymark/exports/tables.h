@@ -27,7 +27,7 @@ struct TableColumn {
 
 struct Table {
   std::string_view name{};
-  std::string_view rows{};  ///< What a row is.
+  std::string_view rows{};  ///< What has a row, after "one row for".
   std::span<const TableColumn> columns{};
 };
 
