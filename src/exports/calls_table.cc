@@ -216,7 +216,7 @@ const CallsPart::Names& CallsPart::names_of(stacks::CodeId id) {
   Names& names = at->second;
   if (!is_new) return names;
   const stacks::Code& code = tree_->code(id);
-  names.linker = code.name;
+  if (code.kind == stacks::CodeKind::kFunction) names.linker = code.name;
   names.readable = frame_name(code);
   names.program = code.program;
   names.kind = word_of(code.kind);
