@@ -2,9 +2,11 @@
 import csv
 import io
 import re
+import subprocess
 
 import pytest
-from support import duckdb, stp
+from support import duckdb, stp, trace_bytes
+from support.programs import CONTROL
 
 TABLES = ('elements', 'calls', 'counts', 'messages')
 PAGE = 'howto_tables.md'
@@ -84,7 +86,8 @@ def test_calls_are_those_that_qemu_executed(walks, tables, tmp_path):
         tmp_path,
         "SELECT linker_name AS name, count(*) AS n FROM 'tables/calls/*.parquet' WHERE entered = 'call' AND "
         "kind = 'function' GROUP BY ALL",
-        "SELECT linker_name AS name, sum(own_instructions) AS n FROM 'tables/calls/*.parquet' GROUP BY ALL",
+        "SELECT linker_name AS name, sum(own_instructions) AS n FROM 'tables/calls/*.parquet' WHERE "
+        "kind = 'function' GROUP BY ALL",
         "SELECT sum(instructions) AS n FROM 'tables/calls/*.parquet' WHERE caller IS NULL",
         "SELECT count(*) AS n FROM 'tables/calls/*.parquet' c JOIN 'tables/calls/*.parquet' p ON c.caller = p.call "
         'WHERE c.start < p.start OR c."end" > p."end" OR c.depth <> p.depth + 1')
@@ -207,6 +210,46 @@ def test_a_file_is_not_much_larger_than_what_duckdb_writes(executed, tables, tmp
     assert ours <= 1.5 * (tmp_path / 'theirs.parquet').stat().st_size
 
 
+# --- Bad input -----------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('damage', [b'', b'\0' * 100, b'\x77' * 3, bytes(range(256))])
+def test_damage_is_in_the_table_of_elements(run, tables, tmp_path, damage):
+    """As in CSV, at its place among the elements."""
+    trace = tmp_path / 'bad.bin'
+    trace.write_bytes(trace_bytes.ETMV4_START + trace_bytes.ATOM_E * 3 + damage + trace_bytes.ETMV4_START +
+                      trace_bytes.ATOM_E * 9)
+    (tmp_path / 'program.bin').write_bytes(trace_bytes.LOOP_PROGRAM)
+    words = ['bad.bin', '--protocol', 'etmv4', *trace_bytes.ETMV4_REGISTERS, '--image', '0x80000=program.bin']
+    decoded = run('decode', *words, '--format', 'csv', expect=None)
+    expected = [as_decimal(row) for row in csv_rows(decoded)]
+    tables(*words, expect=decoded.code)
+    rows = duckdb.ask(tmp_path, "FROM 'tables/elements/*.parquet' ORDER BY seq")
+    assert [like_csv(row, expected[0]) for row in rows] == expected
+
+
+def test_an_empty_capture_has_tables_without_rows(run, tables, tmp_path):
+    (tmp_path / 'empty.stp').write_bytes(stp.stp())
+    words = ('empty.stp', '--protocol', 'stm', '--framing', 'none')
+    assert run('decode', *words, expect=None).code == 1
+    tables(*words, expect=1)
+    for table in ('calls', 'counts', 'messages'):
+        assert duckdb.ask(tmp_path, f"FROM 'tables/{table}/*.parquet'") == []
+
+
+def test_hostile_names_are_escaped(run, hostile_capture, tables, tmp_path):
+    words = [hostile_capture.snapshot, '--symbols', hostile_capture.elf]
+    tables(*words)
+    functions, inputs = duckdb.ask(
+        tmp_path, "SELECT DISTINCT function FROM 'tables/counts/*.parquet' WHERE function IS NOT NULL",
+        "SELECT DISTINCT input FROM 'tables/elements/*.parquet'")
+    assert functions and len(inputs) == 1
+    for table in TABLES:
+        for row in duckdb.ask(tmp_path, f"FROM 'tables/{table}/*.parquet'"):
+            for cell in row.values():
+                if isinstance(cell, str):
+                    assert not CONTROL.search(cell.encode()), cell
+
+
 # --- What can go wrong ---------------------------------------------------------------------------
 
 def test_it_needs_a_folder(run, walks):
@@ -229,6 +272,15 @@ def test_an_input_that_cannot_be_read_is_left_out(run, walks, tables, tmp_path):
     assert [path.name for path in (folder / 'counts').iterdir()] == ['part-00001.parquet']
     run('export', 'parquet', 'missing', '-o', 'none', expect=3)
     assert not (tmp_path / 'none').exists()
+
+
+@pytest.mark.parametrize('size', [0, 4096])
+def test_a_disk_that_is_full_leaves_nothing(run, walks, tmp_path, size):
+    small = f'ulimit -f {size // 1024}; trap "" XFSZ; exec "$@"'
+    done = subprocess.run(['bash', '-c', small, 'bash', str(run.program), 'export', 'parquet', walks.capture, '-o',
+                           'tables'], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 4 and 'Cannot write' in done.stderr, done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_options_of_tables_are_only_for_tables(run, walks):

@@ -155,6 +155,8 @@ class TablePass {
 
   /// The exit code of this input alone.
   int run() {
+    const bool counts = wants("counts");
+    if (counts && options_.tables.size() == 1) return count(true);
     InputOptions input = options_.input;
     input.path = input_.path;
     Window window(input, options_.window);
@@ -171,7 +173,7 @@ class TablePass {
     tell_mismatches(*capture, code);
     for (const int finished : {elements_.finish(), calls_.finish(), rows_of_messages_.finish()})
       if (finished != kOk) return finished;
-    if (wants("counts")) code = std::max(code, count());
+    if (counts) code = std::max(code, count(false));
     return code;
   }
 
@@ -282,8 +284,9 @@ class TablePass {
     return says_something;
   }
 
-  int count() {
-    Collector collected(options_, {.code = false, .programs = false});
+  /// `notes`: see CollectNeeds.
+  int count(bool notes) {
+    Collector collected(options_, {.code = false, .programs = false, .notes = notes});
     if (const int code = collected.add(input_.path); code != kOk) return code;
     OpenPart<exports::CountsPart> part;
     if (const int code = part.open(folder_, "counts", input_, collected.files()); code != kOk)
