@@ -78,14 +78,6 @@ void put_columns(Line& line, Put put) {
     if (!put(static_cast<Column>(i))) line.empty();
 }
 
-/// The field of a kind that is in a column; the number of fields: none.
-template <const auto& kFields>
-constexpr std::size_t field_in(Column column) {
-  std::size_t at = 0;
-  while (at < kFields.size() && kFields[at].column != column) ++at;
-  return at;
-}
-
 /// The commas in front of a column's value, and of the columns without a field before it.
 template <const auto& kFields>
 constexpr std::size_t commas_before(std::size_t column) {
@@ -267,20 +259,19 @@ void write_csv(TextBuffer& out, const Diagnostic& record, const CsvColumns& colu
   line.dec(record.index != kNoIndex, record.index);
   line.dec(record.trace_id != kNoTraceId, record.trace_id);
   line.word(fault_word(record.fault));
+  ElementRow row;
+  row.assign(record);
+  auto values = row.values();
   put_columns(line, [&](Column column) {
-    switch (column) {
-      case Column::kStart:
-        line.hex(record.address != kNoAddress, record.address);
-        return true;
-      case Column::kReason:
-        line.word(severity_word(record.severity));
-        return true;
-      case Column::kMessage:
-        line.text(describe(record));
-        return true;
-      default:
-        return false;
+    if (values.empty() || values.front().column != column) return false;
+    const ColumnValue value = values.front();
+    values = values.subspan(1);
+    if (kColumns[static_cast<std::size_t>(column)].form == FieldForm::kHex) {
+      line.hex(true, value.number);
+    } else {
+      line.text(value.word);
     }
+    return true;
   });
   const int more = name_columns(columns) + (columns.instructions ? 2 : 0);
   for (int column = 0; column < more; ++column) line.empty();

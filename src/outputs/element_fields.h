@@ -12,64 +12,10 @@
 #include "waymark/element/dwt.h"
 #include "waymark/element/element.h"
 #include "waymark/element/text.h"
+#include "waymark/outputs/element_row.h"
 #include "waymark/outputs/names.h"
 
 namespace waymark::outputs {
-
-enum class FieldForm : std::uint8_t {
-  kNumber,
-  kHex,
-  kWord,  ///< Absent if it is empty.
-  kFlag,
-  kMark,       ///< A flag that is absent if it is false.
-  kTimestamp,  ///< A number, and again as text for JSON.
-};
-
-/// The columns of an element in CSV after its kind, in their order.
-enum class Column : std::uint8_t {
-  kStart,
-  kEnd,
-  kCount,
-  kIsa,
-  kLast,
-  kSubtype,
-  kTaken,
-  kConditional,
-  kEl,
-  kSecurity,
-  kBits,
-  kContextId,
-  kVmid,
-  kNumber,
-  kReason,
-  kValue,
-  kTimestamp,
-  kCycles,
-  kMaster,
-  kChannel,
-  kMessage,
-  kNone,
-};
-inline constexpr std::size_t kColumnCount = static_cast<std::size_t>(Column::kNone);
-
-struct ColumnRow {
-  std::string_view name;
-  FieldForm form;
-};
-/// In the order of Column.
-inline constexpr std::array<ColumnRow, kColumnCount> kColumns = {{
-    {"start", FieldForm::kHex},        {"end", FieldForm::kHex},
-    {"count", FieldForm::kNumber},     {"isa", FieldForm::kWord},
-    {"last", FieldForm::kWord},        {"subtype", FieldForm::kWord},
-    {"taken", FieldForm::kFlag},       {"conditional", FieldForm::kFlag},
-    {"el", FieldForm::kNumber},        {"security", FieldForm::kWord},
-    {"bits", FieldForm::kNumber},      {"context_id", FieldForm::kHex},
-    {"vmid", FieldForm::kHex},         {"number", FieldForm::kNumber},
-    {"reason", FieldForm::kWord},      {"value", FieldForm::kHex},
-    {"timestamp", FieldForm::kNumber}, {"cycles", FieldForm::kNumber},
-    {"master", FieldForm::kNumber},    {"channel", FieldForm::kNumber},
-    {"message", FieldForm::kWord},
-}};
 
 constexpr bool always(const Element& /*element*/) { return true; }
 
@@ -465,6 +411,14 @@ void with_fields(const Element& element, Visit visit) {
     case kCustom:
       return visit.template operator()<kNoFields>();
   }
+}
+
+/// The field of a kind that is in a column; the number of fields: none.
+template <const auto& kFields>
+constexpr std::size_t field_in(Column column) {
+  std::size_t at = 0;
+  while (at < kFields.size() && kFields[at].column != column) ++at;
+  return at;
 }
 
 }  // namespace waymark::outputs

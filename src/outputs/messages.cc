@@ -1,6 +1,7 @@
 #include "waymark/outputs/messages.h"
 
 #include <algorithm>
+#include <array>
 
 #include "json_object.h"
 #include "quoted.h"
@@ -79,6 +80,88 @@ std::string_view time_word(const Record& record) {
 }
 
 bool has_header(const Record& record) { return record.message.raw.size() >= 4; }
+
+/// The header of the message is known.
+bool is_known(const Record& record) {
+  return has_header(record) && record.frame.end != FrameEnd::kNoMessage;
+}
+bool is_long(const Record& record) { return is_known(record) && !record.message.is_short; }
+
+using Number = std::optional<std::uint64_t>;
+Number number_if(bool present, std::uint64_t value) {
+  return present ? Number(value) : std::nullopt;
+}
+
+constexpr MessageColumn number(std::string_view name, Number (*take)(const Record&)) {
+  return {.name = name, .form = MessageForm::kNumber, .number = take};
+}
+constexpr MessageColumn text(std::string_view name, void (*take)(TextBuffer&, const Record&)) {
+  return {.name = name, .form = MessageForm::kText, .text = take};
+}
+
+constexpr std::array kMessageColumns = {
+    number("index", [](const Record& r) -> Number { return r.frame.index; }),
+    number("id",
+           [](const Record& r) {
+             return number_if(r.frame.has_master || r.frame.channel != syst::kNoChannel,
+                              r.frame.trace_id);
+           }),
+    number("master", [](const Record& r) { return number_if(r.frame.has_master, r.frame.master); }),
+    number("channel",
+           [](const Record& r) {
+             return number_if(r.frame.channel != syst::kNoChannel, r.frame.channel);
+           }),
+    number("time", [](const Record& r) -> Number { return r.time; }),
+    number("nanoseconds", [](const Record& r) -> Number { return r.nanoseconds; }),
+    text("time_is", [](TextBuffer& out, const Record& r) { out.put(time_word(r)); }),
+    text("status", [](TextBuffer& out, const Record& r) { out.put(syst::status_name(r.status)); }),
+    text("kind",
+         [](TextBuffer& out, const Record& r) {
+           if (is_known(r)) syst::write_type(out, r.message, r.client);
+         }),
+    text("severity",
+         [](TextBuffer& out, const Record& r) {
+           if (is_long(r)) out.put(syst::severity_name(r.message.severity));
+         }),
+    text("client",
+         [](TextBuffer& out, const Record& r) {
+           if (r.client != nullptr) out.put(r.client->name);
+         }),
+    text("module", [](TextBuffer& out, const Record& r) { out.put(module_name(r)); }),
+    text("guid",
+         [](TextBuffer& out, const Record& r) {
+           if (is_long(r) && r.message.has_guid()) syst::write_guid(out, r.message.guid);
+         }),
+    number("origin",
+           [](const Record& r) {
+             return number_if(is_long(r) && !r.message.has_guid(), r.message.origin);
+           }),
+    number("unit", [](const Record& r) { return number_if(is_long(r), r.message.unit); }),
+    number("timestamp",
+           [](const Record& r) {
+             return number_if(r.good() && r.message.has_timestamp(), r.message.timestamp);
+           }),
+    text("text",
+         [](TextBuffer& out, const Record& r) {
+           if (r.good()) syst::write_payload(out, r.message, r.client, r.entry);
+         }),
+    text("location",
+         [](TextBuffer& out, const Record& r) {
+           if (r.good()) syst::write_location(out, r.message, r.client, r.entry);
+         }),
+    number("size", [](const Record& r) -> Number { return r.message.raw.size(); }),
+    MessageColumn{.name = "checksum",
+                  .form = MessageForm::kHex,
+                  .number =
+                      [](const Record& r) {
+                        return number_if(r.good() && r.message.has_checksum(), r.message.checksum);
+                      }},
+    text("problem", [](TextBuffer& out, const Record& r) { write_problem(out, r); }),
+    text("bytes",
+         [](TextBuffer& out, const Record& r) {
+           if (!r.good()) syst::write_raw(out, r.message);
+         }),
+};
 
 }  // namespace
 
@@ -291,70 +374,32 @@ void MessageWriter::json(const Record& record) {
 }
 
 void MessageWriter::csv_header(TextBuffer& out) {
-  out.put(
-      "index,id,master,channel,time,nanoseconds,time_is,status,kind,severity,client,module,guid,"
-      "origin,"
-      "unit,"
-      "timestamp,text,location,size,checksum,problem,bytes\n");
+  for (const MessageColumn& column : kMessageColumns) {
+    if (&column != kMessageColumns.data()) out.put(',');
+    out.put(column.name);
+  }
+  out.put('\n');
 }
 
 void MessageWriter::csv(const Record& record) {
-  const Message& message = record.message;
-  const Frame& frame = record.frame;
-  const bool known = has_header(record) && frame.end != FrameEnd::kNoMessage;
-  const bool is_long = known && !message.is_short;
-  const auto number = [&](bool present, std::uint64_t value) {
-    if (present) out_.dec(value);
-    out_.put(',');
-  };
-  const auto text = [&](auto&& write) {
-    scratch_.clear();
-    write(scratch_);
-    write_csv_field(out_, scratch_.view());
-    out_.put(',');
-  };
-  number(true, frame.index);
-  number(frame.has_master || frame.channel != syst::kNoChannel, frame.trace_id);
-  number(frame.has_master, frame.master);
-  number(frame.channel != syst::kNoChannel, frame.channel);
-  number(record.time.has_value(), record.time.value_or(0));
-  number(record.nanoseconds.has_value(), record.nanoseconds.value_or(0));
-  out_.put(time_word(record));
-  out_.put(',');
-  out_.put(syst::status_name(record.status));
-  out_.put(',');
-  text([&](TextBuffer& out) {
-    if (known) syst::write_type(out, message, record.client);
-  });
-  if (is_long) out_.put(syst::severity_name(message.severity));
-  out_.put(',');
-  text([&](TextBuffer& out) {
-    if (record.client != nullptr) out.put(record.client->name);
-  });
-  text([&](TextBuffer& out) { out.put(module_name(record)); });
-  text([&](TextBuffer& out) {
-    if (is_long && message.has_guid()) syst::write_guid(out, message.guid);
-  });
-  number(is_long && !message.has_guid(), message.origin);
-  number(is_long, message.unit);
-  number(record.good() && message.has_timestamp(), message.timestamp);
-  text([&](TextBuffer& out) {
-    if (record.good()) syst::write_payload(out, message, record.client, record.entry);
-  });
-  text([&](TextBuffer& out) {
-    if (record.good()) syst::write_location(out, message, record.client, record.entry);
-  });
-  number(true, message.raw.size());
-  if (record.good() && message.has_checksum()) {
-    out_.put("0x");
-    out_.hex(message.checksum, 8);
+  for (const MessageColumn& column : kMessageColumns) {
+    if (&column != kMessageColumns.data()) out_.put(',');
+    if (column.text != nullptr) {
+      scratch_.clear();
+      column.text(scratch_, record);
+      write_csv_field(out_, scratch_.view());
+    } else if (const auto number = column.number(record)) {
+      if (column.form == MessageForm::kHex) {
+        out_.put("0x");
+        out_.hex(*number, 8);
+      } else {
+        out_.dec(*number);
+      }
+    }
   }
-  out_.put(',');
-  text([&](TextBuffer& out) { write_problem(out, record); });
-  scratch_.clear();
-  if (!record.good()) syst::write_raw(scratch_, message);
-  out_.put(scratch_.view());
   out_.put('\n');
 }
+
+std::span<const MessageColumn> message_columns() { return kMessageColumns; }
 
 }  // namespace waymark::outputs

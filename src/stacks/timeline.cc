@@ -203,6 +203,7 @@ void Timeline::hold(Clock& clock, const Event& event) {
 }
 
 void Timeline::give(const Event& event, std::uint64_t time) {
+  sink_.on_instructions(event.track, event.own);
   switch (event.kind) {
     case Kind::kEnter:
       sink_.on_enter(event.track, time, static_cast<CodeId>(event.value), event.opening);

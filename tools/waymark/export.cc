@@ -12,12 +12,14 @@
 #include "export_events.h"
 #include "export_options.h"
 #include "export_stacks.h"
+#include "export_tables.h"
 #include "output.h"
 #include "profile_collector.h"
 #include "profile_files.h"
 #include "run.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/plural.h"
+#include "waymark/exports/tables.h"
 
 namespace waymark::cli {
 namespace {
@@ -30,6 +32,19 @@ int list_formats() {
   for (const exports::Format& format : exports::formats()) {
     text += fmt::format("{:<{}}  for {}\n{:<{}}  read by: {}\n", format.name, width, format.purpose,
                         "", width, format.readers);
+  }
+  return print_text(text);
+}
+
+/// The tables of a folder, with their columns.
+int list_tables() {
+  std::string text;
+  for (const exports::Table& table : exports::tables()) {
+    text += fmt::format("{}{}  one row for {}\n", text.empty() ? "" : "\n", table.name, table.rows);
+    for (const exports::TableColumn& column : table.columns) {
+      text += fmt::format("  {:<17} {:<7} {}\n", column.stored.name,
+                          exports::type_word(column.stored.type), column.meaning);
+    }
   }
   return print_text(text);
 }
@@ -63,7 +78,7 @@ int write_database(const exports::Format& format, const Collector& collected,
 }
 
 int run(const ExportOptions& options) {
-  if (options.list) return list_formats();
+  if (options.list) return options.format == "parquet" ? list_tables() : list_formats();
   if (options.format.empty())
     return complain("FORMAT is missing; `waymark export --list` shows all.", kUsage);
   if (options.inputs.empty()) return complain("INPUT is missing.", kUsage);
@@ -71,19 +86,24 @@ int run(const ExportOptions& options) {
     return complain("--from, --to and the like select a part of one INPUT, and there are several.",
                     kUsage);
   const exports::Format& format = *exports::find_format(options.format);
-  if (format.write_program == nullptr && is_folder(options.output)) {
+  if (!options.tables.empty() && !format.is_tables)
+    return complain(fmt::format("--table: {} has no tables; parquet has.", format.name), kUsage);
+  if (format.write_program == nullptr && !format.is_tables && is_folder(options.output)) {
     return complain(fmt::format("-o {}: {} is one file for all programs, not a folder.",
                                 escaped(options.output), format.name),
                     kUsage);
   }
   ExportMessageOptions messages = options.messages;
   messages.messages.frequency = options.stacks.frequency;
-  if (messages.given() && format.make_timeline == nullptr && format.make_database == nullptr) {
+  if (messages.given() && format.make_timeline == nullptr && format.make_database == nullptr &&
+      !format.is_tables) {
     return complain(
-        fmt::format("--syst: {} has no messages; timelines and sqlite have.", format.name), kUsage);
+        fmt::format("--syst: {} has no messages; timelines, sqlite and parquet have.", format.name),
+        kUsage);
   }
   const auto shown = ExportMessages::make(messages);
   if (!shown) return shown.error();
+  if (format.is_tables) return export_tables(options, *shown);
   const EventExport events{.format = format,
                            .input = options.input,
                            .inputs = options.inputs,

@@ -28,6 +28,9 @@ class ExportMessages {
   /// For one pass over a trace; nullptr: messages are not wanted.
   [[nodiscard]] std::unique_ptr<MessageStage> stage() const;
 
+  [[nodiscard]] const syst::Collateral& collateral() const { return collateral_; }
+  [[nodiscard]] const TransportOptions& transport() const { return transport_; }
+
  private:
   bool wanted_ = false;
   syst::Collateral collateral_;

@@ -2,6 +2,7 @@
 
 #include "decode_parallel.h"
 #include "option_values.h"
+#include "waymark/exports/tables.h"
 
 namespace waymark::cli {
 namespace {
@@ -12,13 +13,19 @@ std::vector<std::string> format_names() {
   return names;
 }
 
+std::vector<std::string> table_names() {
+  std::vector<std::string> names;
+  for (const exports::Table& table : exports::tables()) names.emplace_back(table.name);
+  return names;
+}
+
 }  // namespace
 
 void add_export_options(CLI::App& command, ExportOptions& options) {
   command.add_option("FORMAT", options.format, "The format; --list shows all")
       ->check(one_of(format_names()));
   add_input_options(command, options.input, options.inputs);
-  command.add_flag("--list", options.list, "show all formats and the programs that read them");
+  command.add_flag("--list", options.list, "show all formats and the programs that read them; with parquet, its tables and columns");
   command
       .add_option("-o,--output", options.output,
                   "write to this file; DIR/: a file for each program in this folder; default: "
@@ -39,6 +46,12 @@ void add_export_options(CLI::App& command, ExportOptions& options) {
       ->type_name("FROM")
       ->check(one_of({"segment", "file"}));
   command.add_flag("--compress", options.compress, "for branch-list: compress it with zstd");
+  command
+      .add_option("--table", options.tables,
+                  "for parquet, write only this table; may be repeated; default: all")
+      ->type_name("TABLE")
+      ->allow_extra_args(false)
+      ->check(one_of(table_names()));
   // Here, the option names folders of source files; --protocol describes raw trace.
   command.remove_option(command.get_option("--source"));
   command

@@ -24,6 +24,7 @@ struct ExportOptions {
   std::vector<std::string> programs;
   std::vector<std::string> sources;
   bool compress = false;
+  std::vector<std::string> tables;
   exports::Options writing;
   SymbolOptions symbols;
   SelectionOptions selection;

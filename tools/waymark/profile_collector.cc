@@ -38,7 +38,7 @@ int Collector::add_input(const std::string& path) {
   InputOptions input = options_.input;
   input.path = path;
   Window window(input, options_.window);
-  auto opened = open_capture(input, {}, true, window.known_id_bytes(), true);
+  auto opened = open_capture(input, {}, needs_.notes, window.known_id_bytes(), true);
   if (!opened) return opened.error();
   Used& used = used_inputs_.emplace_back(std::move(*opened));
   inputs::Capture& capture = used.capture;
@@ -77,8 +77,8 @@ int Collector::add_input(const std::string& path) {
   bool is_new = false;
   for (const count::Counts& counts : counted.by_source)
     is_new = profile_.add(counts, used.locate) || is_new;
-  if (missing) missing->tell();
-  tell_mismatches(capture, counted.code);
+  if (missing && needs_.notes) missing->tell();
+  if (needs_.notes) tell_mismatches(capture, counted.code);
   if (counted.code == kOk) traces_.push_back(path);
   // Only the programs of an input are still needed, if it brought any.
   if (!is_new) used_inputs_.pop_back();

@@ -19,6 +19,7 @@ namespace waymark::cli {
 struct CollectNeeds {
   bool code = true;      ///< An input in which no instruction is counted is an error.
   bool programs = true;  ///< So is one without a program.
+  bool notes = true;     ///< What is doubtful about an input is said; false: it was said before.
 };
 
 CollectNeeds needs_of(const exports::Format& format);

@@ -66,6 +66,7 @@ struct Format {
   MakeEventWriter make_events = nullptr;   ///< One file for one input.
   WriteTree write_tree = nullptr;          ///< One file for everything.
   MakeTimeline make_timeline = nullptr;    ///< One file for one input.
+  bool is_tables = false;  ///< Or a folder with the files of tables.h for each input.
 
   bool any_program = false;  ///< Also writes programs whose files were not found.
   bool wants_lines = false;  ///< The tree should have ranges and sites.

@@ -2,11 +2,31 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
 
 #include "waymark/base/text_buffer.h"
 #include "waymark/syst/interpreter.h"
 
 namespace waymark::outputs {
+
+enum class MessageForm : std::uint8_t {
+  kNumber,
+  kHex,  ///< A number that CSV writes with eight hexadecimal digits.
+  kText,
+};
+
+/// A column of CSV, and of other tables of messages.
+struct MessageColumn {
+  std::string_view name{};
+  MessageForm form = MessageForm::kText;
+  /// Of a text nullptr, as `text` is of a number.
+  std::optional<std::uint64_t> (*number)(const syst::Record& record) = nullptr;
+  void (*text)(TextBuffer& out, const syst::Record& record) = nullptr;
+};
+
+std::span<const MessageColumn> message_columns();
 
 /// Writes one line for each record.  One owner; not thread safe.
 class MessageWriter {

@@ -33,6 +33,8 @@ class TimedSink {
   virtual void on_enter(TrackId track, std::uint64_t time, CodeId code, Opening opening) = 0;
   virtual void on_leave(TrackId track, std::uint64_t time) = 0;
   virtual void on_instant(TrackId track, std::uint64_t time, Instant what) = 0;
+  /// The instructions that the track has executed before the next of these three events.
+  virtual void on_instructions(TrackId /*track*/, std::uint64_t /*before*/) {}
 };
 
 /// Gives events their times.

@@ -1,0 +1,39 @@
+// A folder of tables, each of which appears as a whole.
+#pragma once
+
+#include <cstddef>
+#include <expected>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace waymark::cli {
+
+/// Tables are written to a temporary folder in the one of -o.  Without commit(), it is removed.
+class TableFolder {
+ public:
+  /// On failure prints the sentence and returns the exit code: a table is there already, or the
+  /// folder cannot be made.
+  static std::expected<TableFolder, int> open(const std::string& path,
+                                              std::vector<std::string> tables);
+  TableFolder(TableFolder&& other) noexcept;
+  TableFolder& operator=(TableFolder&&) = delete;
+  TableFolder(const TableFolder&) = delete;
+  ~TableFolder();
+
+  /// Where a part of a table is written.
+  [[nodiscard]] std::string part_path(std::string_view table, std::size_t part) const;
+  /// Gives the tables their places.  kOk, or the exit code after the sentence.
+  int commit();
+
+ private:
+  TableFolder(std::string path, std::string temporary, std::vector<std::string> tables);
+
+  std::string path_;
+  std::string temporary_;  ///< Empty: moved away.
+  std::vector<std::string> tables_;
+  bool made_ = false;  ///< The folder was not there before.
+};
+
+}  // namespace waymark::cli
