@@ -64,35 +64,22 @@ install(FILES
   ${PROJECT_BINARY_DIR}/waymark-config-version.cmake
   DESTINATION ${package_dir})
 
-# Users of the static library must link the libraries that it uses; the shared library links them itself.
-set(WAYMARK_PC_PACKAGES "fmt >= 9")
-if(WAYMARK_COLLATERAL)
-  string(APPEND WAYMARK_PC_PACKAGES ", pugixml")
-endif()
-if(WAYMARK_SQLITE)
-  string(APPEND WAYMARK_PC_PACKAGES ", sqlite3")
-endif()
-if(BUILD_SHARED_LIBS)
-  set(WAYMARK_PC_REQUIRES "Requires.private: ${WAYMARK_PC_PACKAGES}")
-else()
-  set(WAYMARK_PC_REQUIRES "Requires: ${WAYMARK_PC_PACKAGES}")
-endif()
-if(WAYMARK_ELF)
-  string(APPEND WAYMARK_PC_REQUIRES ", libelf")
-endif()
-if(WAYMARK_ZSTD)
-  string(APPEND WAYMARK_PC_REQUIRES ", libzstd")
-endif()
-if(WAYMARK_ZLIB)
-  string(APPEND WAYMARK_PC_REQUIRES ", zlib")
-endif()
-if(WAYMARK_LZMA)
-  string(APPEND WAYMARK_PC_REQUIRES ", liblzma")
-endif()
-# libiberty has no pkg-config file, and is only a static library.
+# Users of the static library must link the libraries that it uses. The shared library links them itself, and the
+# headers include none of theirs.
+set(WAYMARK_PC_REQUIRES)
 set(WAYMARK_PC_LIBS)
-if(WAYMARK_DEMANGLE AND NOT BUILD_SHARED_LIBS)
-  set(WAYMARK_PC_LIBS " -liberty")
+if(NOT BUILD_SHARED_LIBS)
+  set(WAYMARK_PC_REQUIRES "Requires: fmt >= 9")
+  foreach(pair COLLATERAL:pugixml SQLITE:sqlite3 ELF:libelf ZSTD:libzstd ZLIB:zlib LZMA:liblzma)
+    string(REGEX MATCH "(.*):(.*)" pair ${pair})
+    if(WAYMARK_${CMAKE_MATCH_1})
+      string(APPEND WAYMARK_PC_REQUIRES ", ${CMAKE_MATCH_2}")
+    endif()
+  endforeach()
+  # libiberty has no pkg-config file, and is only a static library.
+  if(WAYMARK_DEMANGLE)
+    set(WAYMARK_PC_LIBS " -liberty")
+  endif()
 endif()
 # waymark.pc finds the prefix relative to itself, so that the installed tree can be moved; absolute
 # folders stay absolute.
