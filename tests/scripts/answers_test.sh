@@ -26,7 +26,7 @@ for script in install build test demo bench fuzz lint; do
 done
 
 expect 2 "There is no group 'nothing'" "$repository/scripts/install" nothing
-expect 2 "the groups are: build test python opencsd lint bench site cluster." "$repository/scripts/install" nothing
+expect 2 "the groups are: build test python opencsd lint bench site packaging cluster." "$repository/scripts/install" nothing
 expect 2 "Unknown option '--wrong'" "$repository/scripts/install" --wrong
 expect 0 "libfmt-dev" "$repository/scripts/install" --list build
 expect 2 "There is no preset 'nothing'" "$repository/scripts/build" nothing
