@@ -35,8 +35,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "Usage: count_packets CAPTURE\n");
     return 2;
   }
-  // Nothing is decoded, so no program image is needed.
-  auto capture = waymark::inputs::Capture::open(argv[1], {.source = {.decode = false}});
+  waymark::inputs::CaptureOptions options;
+  options.source.decode = false;  // So no program image is needed.
+  auto capture = waymark::inputs::Capture::open(argv[1], options);
   if (!capture) {
     std::fprintf(stderr, "count_packets: %s\n", capture.error().detail.c_str());
     return 1;

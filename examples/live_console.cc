@@ -30,8 +30,9 @@ int main(int argc, char** argv) {
   const std::string name = argc == 2 ? argv[1] : "-";
   auto stream = open_stream(name);
   if (!stream) return fail(stream.error());
-  waymark::inputs::CaptureOptions options{.protocol = "itm",
-                                          .framing = waymark::inputs::Framing::kNone};
+  waymark::inputs::CaptureOptions options;
+  options.protocol = "itm";
+  options.framing = waymark::inputs::Framing::kNone;
   options.live = std::make_shared<waymark::live::Head>(*std::move(stream));
   auto capture = waymark::inputs::Capture::open(name, options);
   if (!capture) return fail(capture.error());
