@@ -1,17 +1,23 @@
-# What `cmake --install` installs: library, public headers, programs, man pages, the CMake package
-# (find_package(waymark), target waymark::waymark) and waymark.pc.
+# What `cmake --install` installs, by component:
+#   library        the shared library
+#   development    public headers, the CMake package (find_package(waymark), target waymark::waymark), waymark.pc, the
+#                  static library
+#   tools          programs, man pages, completions
+#   opencsd        compat/opencsd/opencsd_install.cmake
+#   python         python/CMakeLists.txt
+#   documentation  licence, examples, samples
 include(CMakePackageConfigHelpers)
 
 install(TARGETS waymark EXPORT waymark-targets
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT library)
 # The headers of the C++ API.
 get_property(api GLOBAL PROPERTY WAYMARK_API)
 install(CODE "set(headers \"${api}\")
 set(from \"${PROJECT_SOURCE_DIR}/include\")
-set(to \"${CMAKE_INSTALL_INCLUDEDIR}\")")
-install(SCRIPT cmake/InstallHeaders.cmake)
+set(to \"${CMAKE_INSTALL_INCLUDEDIR}\")" COMPONENT development)
+install(SCRIPT cmake/InstallHeaders.cmake COMPONENT development)
 # The same headers in build/PRESET/api, for the API reference.
 add_custom_target(waymark_api_headers
   COMMAND ${CMAKE_COMMAND} -E rm -rf ${PROJECT_BINARY_DIR}/api
@@ -45,15 +51,17 @@ if(WAYMARK_TOOLS)
   waymark_executables(tools/waymark WAYMARK_PROGRAMS)
 endif()
 foreach(program ${WAYMARK_PROGRAMS})
-  install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
 endforeach()
 
 file(GLOB man_pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/man/*.1)
-install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documentation)
+install(DIRECTORY examples samples DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  COMPONENT documentation USE_SOURCE_PERMISSIONS)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/waymark)
-install(EXPORT waymark-targets NAMESPACE waymark:: DESTINATION ${package_dir})
+install(EXPORT waymark-targets NAMESPACE waymark:: DESTINATION ${package_dir} COMPONENT development)
 configure_package_config_file(cmake/waymark-config.cmake.in ${PROJECT_BINARY_DIR}/waymark-config.cmake
   INSTALL_DESTINATION ${package_dir})
 # Before 1.0 a minor version may change the interface.
@@ -62,37 +70,24 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/waymark-config-version.cm
 install(FILES
   ${PROJECT_BINARY_DIR}/waymark-config.cmake
   ${PROJECT_BINARY_DIR}/waymark-config-version.cmake
-  DESTINATION ${package_dir})
+  DESTINATION ${package_dir} COMPONENT development)
 
-# Users of the static library must link the libraries that it uses; the shared library links them itself.
-set(WAYMARK_PC_PACKAGES "fmt >= 9")
-if(WAYMARK_COLLATERAL)
-  string(APPEND WAYMARK_PC_PACKAGES ", pugixml")
-endif()
-if(WAYMARK_SQLITE)
-  string(APPEND WAYMARK_PC_PACKAGES ", sqlite3")
-endif()
-if(BUILD_SHARED_LIBS)
-  set(WAYMARK_PC_REQUIRES "Requires.private: ${WAYMARK_PC_PACKAGES}")
-else()
-  set(WAYMARK_PC_REQUIRES "Requires: ${WAYMARK_PC_PACKAGES}")
-endif()
-if(WAYMARK_ELF)
-  string(APPEND WAYMARK_PC_REQUIRES ", libelf")
-endif()
-if(WAYMARK_ZSTD)
-  string(APPEND WAYMARK_PC_REQUIRES ", libzstd")
-endif()
-if(WAYMARK_ZLIB)
-  string(APPEND WAYMARK_PC_REQUIRES ", zlib")
-endif()
-if(WAYMARK_LZMA)
-  string(APPEND WAYMARK_PC_REQUIRES ", liblzma")
-endif()
-# libiberty has no pkg-config file, and is only a static library.
+# Users of the static library must link the libraries that it uses. The shared library links them itself, and the
+# headers include none of theirs.
+set(WAYMARK_PC_REQUIRES)
 set(WAYMARK_PC_LIBS)
-if(WAYMARK_DEMANGLE AND NOT BUILD_SHARED_LIBS)
-  set(WAYMARK_PC_LIBS " -liberty")
+if(NOT BUILD_SHARED_LIBS)
+  set(WAYMARK_PC_REQUIRES "Requires: fmt >= 9")
+  foreach(pair COLLATERAL:pugixml SQLITE:sqlite3 ELF:libelf ZSTD:libzstd ZLIB:zlib LZMA:liblzma)
+    string(REGEX MATCH "(.*):(.*)" pair ${pair})
+    if(WAYMARK_${CMAKE_MATCH_1})
+      string(APPEND WAYMARK_PC_REQUIRES ", ${CMAKE_MATCH_2}")
+    endif()
+  endforeach()
+  # libiberty has no pkg-config file, and is only a static library.
+  if(WAYMARK_DEMANGLE)
+    set(WAYMARK_PC_LIBS " -liberty")
+  endif()
 endif()
 # waymark.pc finds the prefix relative to itself, so that the installed tree can be moved; absolute
 # folders stay absolute.
@@ -106,4 +101,4 @@ foreach(kind LIBDIR INCLUDEDIR)
   cmake_path(APPEND WAYMARK_PC_${kind} "\${prefix}" "${CMAKE_INSTALL_${kind}}")
 endforeach()
 configure_file(cmake/waymark.pc.in ${PROJECT_BINARY_DIR}/waymark.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/waymark.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${PROJECT_BINARY_DIR}/waymark.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)

@@ -18,16 +18,18 @@ expect() {
 
 # From another folder, as the scripts must not depend on where they are called.
 cd / || exit 1
-for script in install build test demo bench fuzz lint sources; do
+for script in install build test demo bench fuzz lint packages sources; do
   expect 0 "" bash -n "$repository/scripts/$script"
 done
-for script in install build test demo bench fuzz lint; do
+for script in install build test demo bench fuzz lint packages check-abi; do
   expect 0 "scripts/$script [" "$repository/scripts/$script" --help
 done
 
 expect 2 "There is no group 'nothing'" "$repository/scripts/install" nothing
-expect 2 "the groups are: build test python opencsd lint bench site cluster." "$repository/scripts/install" nothing
+expect 2 "the groups are: build test python opencsd lint bench site packaging cluster." "$repository/scripts/install" nothing
 expect 2 "Unknown option '--wrong'" "$repository/scripts/install" --wrong
+expect 2 "Unknown option '--wrong'" "$repository/scripts/packages" --wrong
+expect 2 "--from takes the folder of a configured build" "$repository/scripts/site" --from nothing
 expect 0 "libfmt-dev" "$repository/scripts/install" --list build
 expect 2 "There is no preset 'nothing'" "$repository/scripts/build" nothing
 expect 2 "There is no suite 'nothing'" "$repository/scripts/test" nothing
@@ -41,8 +43,20 @@ listed=$("$repository/scripts/install" --list build test lint bench)
 odd=$(grep -vE '^[a-z0-9][a-z0-9+.-]+$' <<<"$listed")
 [ -z "$odd" ] || { echo "FAILED: no package names: $odd"; failures=$((failures + 1)); }
 
-# No copy of the list anywhere else: nothing but scripts/install calls apt.
-others=$(grep -lE 'apt(-get)? .*install' "$repository"/scripts/* "$repository/.ci/run" | grep -v '/scripts/install$')
+# No copy of the list anywhere else: nothing but scripts/install calls apt, except in the bare system of scripts/packages.
+others=$(grep -lE 'apt(-get)? .*install' "$repository"/scripts/* "$repository/.ci/run" |
+  grep -vE '/scripts/(install|packages)$')
 [ -z "$others" ] || { echo "FAILED: these install packages themselves: $others"; failures=$((failures + 1)); }
+
+# The Debian packages: what they are built with is in the list, and what the list calls [build] is among it. The compiler
+# is always there, and debhelper has a package for each level.
+cd "$repository" || exit 1
+needed=$(sed -n '/^Build-Depends/,/^Package:/{s/^ \([a-z0-9.+-]*\).*/\1/p;}' debian/control | sed 's/^debhelper-compat$/debhelper/' | sort)
+unlisted=$(comm -23 <(echo "$needed") <(scripts/install --list build test python site packaging | sort))
+[ -z "$unlisted" ] || { echo "FAILED: debian/control needs what packages.txt has not: $unlisted"; failures=$((failures + 1)); }
+forgotten=$(comm -13 <(echo "$needed") <(scripts/install --list build | grep -vxF g++ | sort))
+[ -z "$forgotten" ] || { echo "FAILED: debian/control lacks: $forgotten"; failures=$((failures + 1)); }
+version=$(sed -n 's/^project(waymark VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+expect 0 "waymark ($version)" head -n 1 debian/changelog
 
 exit $((failures > 0))
