@@ -12,7 +12,7 @@ struct CallsPart::Frame {
   stacks::Opening opening = stacks::Opening::kCall;
   std::uint64_t number = 0;
   std::uint64_t start = 0;
-  std::uint64_t instructions = 0;  ///< Of the track, before it.
+  std::uint64_t instructions = 0;  ///< What the track executed before it.
   std::uint64_t below = 0;         ///< Those of what it called.
 };
 

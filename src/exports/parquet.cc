@@ -26,7 +26,7 @@ constexpr std::int32_t kOptional = 1;
 struct TypeRow {
   std::int32_t stored = 0;
   std::int32_t converted = -1;  ///< -1: none.
-  std::int8_t bits = 0;         ///< Of an unsigned number; 0: it is none.
+  std::int8_t bits = 0;         ///< The width of an unsigned number; 0: it is none.
 };
 constexpr TypeRow kTypes[] = {
     {.stored = kBytesType, .converted = 0},               // kText

@@ -174,7 +174,7 @@ def test_queries_of_the_documentation_work(repository, walks, executed, tables, 
     duckdb.ask(tmp_path, *queries)
 
 
-# --- What readers are told -----------------------------------------------------------------------
+# --- What files say about themselves -------------------------------------------------------------
 
 def test_statistics_are_those_of_the_values(walks, tables, tmp_path):
     """Readers skip groups of rows by them."""
@@ -228,12 +228,18 @@ def test_damage_is_in_the_table_of_elements(run, tables, tmp_path, damage):
 
 
 def test_an_empty_capture_has_tables_without_rows(run, tables, tmp_path):
-    (tmp_path / 'empty.stp').write_bytes(stp.stp())
-    words = ('empty.stp', '--protocol', 'stm', '--framing', 'none')
-    assert run('decode', *words, expect=None).code == 1
-    tables(*words, expect=1)
+    (tmp_path / 'empty.stp').write_bytes(trace_bytes.STM_START)
+    tables('empty.stp', expect=run('decode', 'empty.stp', expect=None).code)
+    rows = duckdb.ask(tmp_path, "FROM 'tables/elements/*.parquet'")
+    assert all(row['kind'] in ('no_sync', 'end_of_trace') for row in rows)
     for table in ('calls', 'counts', 'messages'):
         assert duckdb.ask(tmp_path, f"FROM 'tables/{table}/*.parquet'") == []
+
+
+def test_a_file_without_a_byte_is_no_capture(run, tmp_path):
+    (tmp_path / 'empty.bin').write_bytes(b'')
+    assert 'nothing was captured' in run('export', 'parquet', 'empty.bin', '-o', 'tables', expect=3).err
+    assert not (tmp_path / 'tables').exists()
 
 
 def test_hostile_names_are_escaped(run, hostile_capture, tables, tmp_path):

@@ -86,7 +86,7 @@ int run(const ExportOptions& options) {
     return complain("--from, --to and the like select a part of one INPUT, and there are several.",
                     kUsage);
   const exports::Format& format = *exports::find_format(options.format);
-  if (!options.tables.empty() && !format.is_tables)
+  if (!options.of_format.tables.empty() && !format.is_tables)
     return complain(fmt::format("--table: {} has no tables; parquet has.", format.name), kUsage);
   if (format.write_program == nullptr && !format.is_tables && is_folder(options.output)) {
     return complain(fmt::format("-o {}: {} is one file for all programs, not a folder.",
@@ -123,7 +123,7 @@ int run(const ExportOptions& options) {
                                .inputs = options.inputs,
                                .output = options.output,
                                .symbols = options.symbols,
-                               .compress = options.compress});
+                               .compress = options.of_format.compress});
   }
   if (format.write_tree != nullptr || format.make_timeline != nullptr) {
     return export_stacks({.format = format,
@@ -173,6 +173,7 @@ void add_export(CLI::App& app, int& exit_code) {
       "  waymark export llvm-sample perf.data --symfs sysroot/ -o app.prof\n"
       "  waymark export lcov board/ --elf firmware.elf --source /build=. -o coverage.info\n"
       "  waymark export folded board/ --elf firmware.elf | flamegraph.pl > flames.svg\n"
+      "  waymark export parquet runs/*/perf.data --symfs sysroot/ -o tables/\n"
       "  waymark export perfetto perf.data --symfs sysroot/ -o app.perfetto-trace\n"
       "  waymark export llvm-unsymbolized board/ --elf firmware.elf -o profiles/");
   command->callback([options, &exit_code] { exit_code = run(*options); });

@@ -25,11 +25,14 @@ void add_export_options(CLI::App& command, ExportOptions& options) {
   command.add_option("FORMAT", options.format, "The format; --list shows all")
       ->check(one_of(format_names()));
   add_input_options(command, options.input, options.inputs);
-  command.add_flag("--list", options.list, "show all formats and the programs that read them; with parquet, its tables and columns");
+  command.add_flag(
+      "--list", options.list,
+      "show all formats and the programs that read them; with parquet, its tables and columns");
   command
-      .add_option("-o,--output", options.output,
-                  "write to this file; DIR/: a file for each program in this folder; default: "
-                  "standard output")
+      .add_option(
+          "-o,--output", options.output,
+          "write to this file; DIR/: a file for each program in this folder, or the tables of "
+          "parquet; default: standard output")
       ->type_name("FILE|DIR/");
   command
       .add_option("--program", options.programs,
@@ -45,9 +48,10 @@ void add_export_options(CLI::App& command, ExportOptions& options) {
           "to 0.19, or file, for newer ones and those of Android; default: segment")
       ->type_name("FROM")
       ->check(one_of({"segment", "file"}));
-  command.add_flag("--compress", options.compress, "for branch-list: compress it with zstd");
+  command.add_flag("--compress", options.of_format.compress,
+                   "for branch-list: compress it with zstd");
   command
-      .add_option("--table", options.tables,
+      .add_option("--table", options.of_format.tables,
                   "for parquet, write only this table; may be repeated; default: all")
       ->type_name("TABLE")
       ->allow_extra_args(false)
@@ -55,7 +59,7 @@ void add_export_options(CLI::App& command, ExportOptions& options) {
   // Here, the option names folders of source files; --protocol describes raw trace.
   command.remove_option(command.get_option("--source"));
   command
-      .add_option("--source", options.sources,
+      .add_option("--source", options.of_format.sources,
                   "for lcov and cobertura, write the paths that source files have in this folder; "
                   "OLD=NEW: NEW takes the place of OLD at the beginning of their paths; may be "
                   "repeated")

@@ -15,6 +15,13 @@
 
 namespace waymark::cli {
 
+/// Each is for some formats only.
+struct FormatOptions {
+  std::vector<std::string> sources;  ///< lcov, cobertura
+  bool compress = false;             ///< branch-list
+  std::vector<std::string> tables;   ///< parquet; empty: all
+};
+
 struct ExportOptions {
   std::string format;
   bool list = false;
@@ -22,9 +29,7 @@ struct ExportOptions {
   std::vector<std::string> inputs;
   std::string output;
   std::vector<std::string> programs;
-  std::vector<std::string> sources;
-  bool compress = false;
-  std::vector<std::string> tables;
+  FormatOptions of_format;
   exports::Options writing;
   SymbolOptions symbols;
   SelectionOptions selection;

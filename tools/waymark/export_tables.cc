@@ -156,7 +156,7 @@ class TablePass {
   /// The exit code of this input alone.
   int run() {
     const bool counts = wants("counts");
-    if (counts && options_.tables.size() == 1) return count(true);
+    if (counts && options_.of_format.tables.size() == 1) return count(true);
     InputOptions input = options_.input;
     input.path = input_.path;
     Window window(input, options_.window);
@@ -195,8 +195,8 @@ class TablePass {
   };
 
   [[nodiscard]] bool wants(std::string_view table) const {
-    return options_.tables.empty() ||
-           std::ranges::find(options_.tables, table) != options_.tables.end();
+    return options_.of_format.tables.empty() ||
+           std::ranges::find(options_.of_format.tables, table) != options_.of_format.tables.end();
   }
 
   int open_parts(const inputs::Capture& capture, const Window& window) {
@@ -318,8 +318,8 @@ int export_tables(const ExportOptions& options, const ExportMessages& messages) 
   }
   std::vector<std::string> tables;
   for (const exports::Table& table : exports::tables()) {
-    if (options.tables.empty() ||
-        std::ranges::find(options.tables, table.name) != options.tables.end())
+    if (options.of_format.tables.empty() ||
+        std::ranges::find(options.of_format.tables, table.name) != options.of_format.tables.end())
       tables.emplace_back(table.name);
   }
   auto folder = TableFolder::open(options.output, std::move(tables));

@@ -115,7 +115,7 @@ class Merger {
                                 .inputs = options_.inputs,
                                 .output = options_.output,
                                 .symbols = options_.symbols,
-                                .compress = options_.compress},
+                                .compress = options_.of_format.compress},
                                branches_, files);
     }
     if (format.write_tree != nullptr) {

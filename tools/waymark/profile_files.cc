@@ -180,7 +180,7 @@ int write_profile(const exports::Format& format, const ProfileSum& sum,
   }
   exports::Options writing = options.writing;
   writing.seconds = time_of_writing();
-  const outputs::SourceFiles sources(options.sources);
+  const outputs::SourceFiles sources(options.of_format.sources);
   writing.source_path = [&](const std::string& file) { return sources.path_of(file); };
   return write_file(options.output, sum.files, [&](TextBuffer& out) {
     return format.write_profile(sum.profile, *programs, writing, out);

@@ -21,7 +21,7 @@ enum class MessageForm : std::uint8_t {
 struct MessageColumn {
   std::string_view name{};
   MessageForm form = MessageForm::kText;
-  /// Of a text nullptr, as `text` is of a number.
+  /// For a text nullptr, as `text` is for a number.
   std::optional<std::uint64_t> (*number)(const syst::Record& record) = nullptr;
   void (*text)(TextBuffer& out, const syst::Record& record) = nullptr;
 };
