@@ -1,9 +1,6 @@
 // Any bytes as a capture: an index that is built block by block, or as the capture grows, equals
 // one built at once; both forms find everything that the index counts; and reading from any place
 // gives the meaning of the packets at that place.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -11,10 +8,11 @@
 #include <cstring>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "any_capture.h"
+#include "memory_file.h"
 #include "waymark/index/builder.h"
 #include "waymark/index/finder.h"
 #include "waymark/index/seek.h"
@@ -29,49 +27,9 @@ void require(bool condition, const char* what) {
   std::abort();
 }
 
-/// A capture without a name.
-class File {
- public:
-  File() : descriptor_(::memfd_create("capture", MFD_CLOEXEC)) {}
-  ~File() { ::close(descriptor_); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-  [[nodiscard]] bool write(Bytes bytes) const {
-    return ::ftruncate(descriptor_, 0) == 0 && ::pwrite(descriptor_, bytes.data(), bytes.size(),
-                                                        0) == static_cast<ssize_t>(bytes.size());
-  }
-
- private:
-  int descriptor_;
-};
-
 std::optional<inputs::Capture> open(const std::string& path, std::uint8_t choice) {
-  constexpr inputs::Framing kFramings[] = {inputs::Framing::kNone, inputs::Framing::kMemoryAligned,
-                                           inputs::Framing::kFsync, inputs::Framing::kHsync,
-                                           inputs::Framing::kDstream};
-  using Registers = std::vector<std::pair<std::string, std::uint32_t>>;
-  static const Registers kTrcRegisters = {{"TRCCONFIGR", 0x8C1},
-                                          {"TRCIDR0", 0x28000EA1},
-                                          {"TRCIDR1", 0x4100F403},
-                                          {"TRCIDR2", 0x488},
-                                          {"TRCTRACEIDR", 0x10}};
-  static const Registers kEtmRegisters = {{"ETMCR", 0x1000D000},
-                                          {"ETMIDR", 0x411CF300},
-                                          {"ETMCCER", 0x34C01AC2},
-                                          {"ETMTRACEIDR", 0x10}};
-  static const std::pair<const char*, Registers> kProtocols[] = {
-      {"etmv4", kTrcRegisters},           {"ptm", kEtmRegisters},         {"etmv3", kEtmRegisters},
-      {"stm", {{"STMTCSR", 0x00100001}}}, {"itm", {{"ITMTCR", 0x10001}}}, {"ete", kTrcRegisters}};
-  inputs::CaptureOptions options;
+  inputs::CaptureOptions options = fuzz::any_capture(choice);
   options.source.decode = false;
-  // If it were detected, it could change as the capture grows.
-  options.source.starts_in_sync = false;
-  options.source.least_nibble_first = false;
-  options.framing = kFramings[choice % 5];
-  std::tie(options.protocol, options.registers) = kProtocols[choice / 5 % 6];
-  options.ids = {0x10, 0x11};
-  if (*options.framing == inputs::Framing::kNone) options.ids.clear();
   auto capture = inputs::Capture::open(path, options);
   if (!capture) {
     require(capture.error().code != ErrorCode::kInvalidArgument, capture.error().detail.c_str());
@@ -150,7 +108,8 @@ bool is_read_otherwise(const inputs::Capture& capture, const index::Header& head
 }
 
 /// At once, block by block, and as the capture grows.
-void check_builds(const File& file, Bytes bytes, std::uint8_t choice, index::Index& whole) {
+void check_builds(const fuzz::MemoryFile& file, Bytes bytes, std::uint8_t choice,
+                  index::Index& whole) {
   const auto pieces = index::make_memory_index();
   index::BuildOptions options{
       .form = index::Form::kFull, .granule = index::kMinGranule, .stop = {}};
@@ -167,7 +126,7 @@ void check_builds(const File& file, Bytes bytes, std::uint8_t choice, index::Ind
   const auto grown = index::make_memory_index();
   options.stop = {};
   // Not in the file of the other captures.
-  const File growing;
+  const fuzz::MemoryFile growing;
   for (const std::size_t size : {bytes.size() / 3, bytes.size() * 2 / 3, bytes.size()}) {
     if (size == 0 || !growing.write(bytes.first(size))) continue;
     auto capture = open(growing.path(), choice);
@@ -216,7 +175,7 @@ void check_searches(inputs::Capture& capture, index::Index& sparse, index::Index
   }
 }
 
-void check(const File& file, Bytes bytes, std::uint8_t choice, std::uint64_t place) {
+void check(const fuzz::MemoryFile& file, Bytes bytes, std::uint8_t choice, std::uint64_t place) {
   auto capture = open(file.path(), choice);
   if (!capture || capture->trace_bytes() == 0) return;
   const auto whole = index::make_memory_index();
@@ -262,7 +221,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     bytes.insert(bytes.end(), data + kHead, data + size);
   std::uint32_t place = 0;
   std::memcpy(&place, data + 2, 3);
-  const File file;
+  const fuzz::MemoryFile file;
   if (file.write(bytes)) check(file, bytes, data[0], place);
   return 0;
 }

@@ -285,6 +285,21 @@ void add_programs(Corpus& corpus, const fs::path& root) {
   }
 }
 
+/// The sample with its program.
+void add_search(Corpus& corpus, const fs::path& root) {
+  constexpr std::uint8_t kAlignedEtmv4 = 1;
+  const auto trace = MappedFile::open((root / "samples/quicksort/trace.bin").string());
+  const auto program = MappedFile::open((root / "samples/quicksort/quicksort.elf").string());
+  if (!trace || !program) return;
+  const std::size_t size = std::min<std::size_t>(trace->size(), 0xFFFF);
+  std::vector<std::uint8_t> input{kAlignedEtmv4, static_cast<std::uint8_t>(size & 0xFF),
+                                  static_cast<std::uint8_t>(size >> 8)};
+  const Bytes head = trace->bytes().first(size);
+  input.insert(input.end(), head.begin(), head.end());
+  input.insert(input.end(), program->bytes().begin(), program->bytes().end());
+  corpus.add("locate_fuzz", input);
+}
+
 /// A kernel and a module with code that is changed in memory.
 void add_kernels(Corpus& corpus) {
   using namespace waymark::support;
@@ -552,6 +567,7 @@ int run(const fs::path& folder, const fs::path& root, std::span<char* const> cap
   add_calls(corpus);
   add_records(corpus);
   add_programs(corpus, root);
+  add_search(corpus, root);
   add_branch_lists(corpus);
   add_elements(corpus);
   add_kernels(corpus);
