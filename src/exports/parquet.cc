@@ -191,9 +191,12 @@ void ParquetWriter::number(std::size_t column, std::uint64_t value) {
 }
 
 void ParquetWriter::text(std::size_t column, std::string_view value) {
+  ParquetChunk& chunk = state_->chunks[column];
+  // Most texts are the same as in the row before.
+  if (chunk.repeat(state_->group_rows, value)) return;
   state_->escaped.clear();
   put_escaped(state_->escaped, value);
-  state_->group_text += state_->chunks[column].text(state_->group_rows, state_->escaped.view());
+  state_->group_text += chunk.text(state_->group_rows, value, state_->escaped.view());
 }
 
 void ParquetWriter::end_row() {

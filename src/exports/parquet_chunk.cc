@@ -123,17 +123,19 @@ void ParquetChunk::skip_to(std::uint64_t row) {
   rows_ = row;
 }
 
-std::size_t ParquetChunk::text(std::uint64_t row, std::string_view value) {
+std::size_t ParquetChunk::text(std::uint64_t row, std::string_view given, std::string_view value) {
   text_bytes_ += value.size();
-  const auto known = text_numbers_.find(value);
-  if (known != text_numbers_.end()) {
-    number(row, known->second);
-    return 0;
+  auto known = text_numbers_.find(value);
+  const bool is_new = known == text_numbers_.end();
+  if (is_new) {
+    const std::string& kept = texts_.emplace_back(value);
+    known = text_numbers_.emplace(kept, texts_.size() - 1).first;
   }
-  const std::uint64_t id = texts_.size();
-  text_numbers_.emplace(texts_.emplace_back(value), id);
-  number(row, id);
-  return value.size();
+  last_given_ = given;
+  last_ = known->second;
+  has_last_ = true;
+  number(row, last_);
+  return is_new ? value.size() : 0;
 }
 
 unsigned ParquetChunk::width() const { return column_.type == ParquetType::kUint64 ? 8 : 4; }
@@ -307,6 +309,7 @@ void ParquetChunk::clear() {
   text_numbers_.clear();
   texts_.clear();
   text_bytes_ = 0;
+  has_last_ = false;
 }
 
 }  // namespace waymark::exports

@@ -48,8 +48,16 @@ class ParquetChunk {
     ++runs_.back().given;
     ++rows_;
   }
-  /// Returns the bytes of the text if it was not there before.
-  std::size_t text(std::uint64_t row, std::string_view value);
+  /// `value` as it is written; `given` is how it came.  Returns the bytes of the text if it was not
+  /// there before.
+  std::size_t text(std::uint64_t row, std::string_view given, std::string_view value);
+  /// The text that came last, once more.  False: it is another one.
+  bool repeat(std::uint64_t row, std::string_view given) {
+    if (!has_last_ || given != last_given_) return false;
+    text_bytes_ += texts_[last_].size();
+    number(row, last_);
+    return true;
+  }
 
   /// Writes `rows` rows, and begins again.  `offset`: the place of the first byte in the file.
   /// Nothing: there was no memory.
@@ -95,7 +103,10 @@ class ParquetChunk {
   std::vector<std::uint64_t> values_;
   std::deque<std::string> texts_;
   std::unordered_map<std::string_view, std::uint64_t> text_numbers_;
-  std::uint64_t text_bytes_ = 0;  ///< Of all texts, also of those that repeat.
+  std::uint64_t text_bytes_ = 0;  ///< The size of all texts, also of those that repeat.
+  std::string last_given_;        ///< The text that came last, before it was escaped,
+  std::uint64_t last_ = 0;        ///< and its number.
+  bool has_last_ = false;
 };
 
 }  // namespace waymark::exports

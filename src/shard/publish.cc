@@ -78,4 +78,15 @@ Result<bool> publish(const std::string& temporary, const std::string& path,
   return true;
 }
 
+Result<void> move_into_place(const std::string& temporary, const std::string& path) {
+  const int descriptor = ::open(temporary.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (descriptor < 0) return cannot("write", temporary, errno);
+  const int code = ::fsync(descriptor) == 0 ? 0 : errno;
+  (void)::close(descriptor);
+  if (code != 0) return cannot("write", temporary, code);
+  if (::rename(temporary.c_str(), path.c_str()) != 0) return cannot("make", path, errno);
+  sync_folder_of(path);
+  return {};
+}
+
 }  // namespace waymark::shard

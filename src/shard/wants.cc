@@ -19,6 +19,7 @@ constexpr Want kWants[] = {
     {"coverage", "cobertura", Payload::kProfile},
     {"stacks", "folded", Payload::kTree},
     {"branches", "branch-list", Payload::kBranches},
+    {"events", "parquet", Payload::kTables},
 };
 
 }  // namespace

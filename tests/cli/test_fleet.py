@@ -56,6 +56,55 @@ def test_shards_in_any_order_equal_the_serial_run(run, tmp_path, walks, runs, fo
     assert (tmp_path / 'serial').stat().st_size > 100
 
 
+def dataset(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob('*') if path.is_file()}
+
+
+@pytest.mark.parametrize('shards', [1, 2, 7, 64])
+def test_tables_in_any_order_equal_the_serial_run(run, tmp_path, walks, runs, shards):
+    # One input is damaged, and its tables show it.
+    trace = tmp_path / 'runs/3/trace.bin'
+    trace.write_bytes(bytes(trace.stat().st_size))
+    serial = run('export', 'parquet', *runs, '--symbols', walks.program, '-o', 'serial', expect=1)
+    write_job(tmp_path, walks, f"what = 'events'\nshards = {shards}")
+    fresh(run, tmp_path)
+    numbers = list(range(shard_count(tmp_path)))
+    random.Random(shards).shuffle(numbers)
+    run('shard', 'job', ','.join(map(str, numbers)))
+    run('merge', 'job', '-o', 'merged', expect=serial.code)
+    files = dataset(tmp_path / 'serial')
+    assert len(files) == 4 * CAPTURES
+    assert dataset(tmp_path / 'merged') == files
+    assert 'elements is there already' in run('merge', 'job', '-o', 'merged', expect=2).err
+    assert list((tmp_path / 'job/attempts').iterdir()) == []
+
+
+def test_tables_that_are_missing_or_damaged_are_named_and_made_again(run, tmp_path, walks, runs):
+    write_job(tmp_path, walks, "what = 'events'\nshards = 3")
+    with (tmp_path / 'job.toml').open('a') as job:
+        job.write("table = ['calls', 'counts']\n")
+    fresh(run, tmp_path)
+    run('shard', 'job', 'missing')
+    run('merge', 'job', '-o', 'before')
+    before = dataset(tmp_path / 'before')
+    assert len(before) == 2 * CAPTURES
+    gone, cut, changed = sorted((tmp_path / 'job/tables').rglob('*.parquet'))[::5][:3]
+    # The result of an earlier merge may be the same file.
+    for path, content in (gone, None), (cut, cut.read_bytes()[:-1]), (changed, changed.read_bytes()[:-1] + b'x'):
+        path.unlink()
+        if content is not None:
+            path.write_bytes(content)
+    said = run('merge', 'job', '-o', 'merged', expect=3).err
+    assert gone.name in said and not (tmp_path / 'merged').exists()
+    run('shard', 'job', '0-2')
+    # Only the merge reads all bytes.
+    assert changed.name in run('merge', 'job', '-o', 'merged', expect=3).err
+    changed.unlink()
+    run('shard', 'job', '0-2')
+    run('merge', 'job', '-o', 'merged')
+    assert dataset(tmp_path / 'merged') == before == dataset(tmp_path / 'before')
+
+
 def test_what_is_missing_is_named_and_resumed(run, tmp_path, walks, runs):
     write_job(tmp_path, walks, "what = 'counts'")
     fresh(run, tmp_path).has('9 inputs, 9 shards.')

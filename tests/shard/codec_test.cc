@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "waymark/exports/call_trees.h"
+#include "waymark/shard/data_files.h"
 #include "waymark/shard/part.h"
 #include "waymark/shard/profile_codec.h"
 #include "waymark/shard/tree_codec.h"
@@ -117,6 +118,20 @@ TEST(TreeCodec, content_that_is_cut_is_refused) {
     stacks::Tree sum;
     EXPECT_FALSE(add_tree(bytes(content).first(size), sum)) << size;
   }
+}
+
+TEST(DataFiles, there_and_back_and_content_that_is_cut_is_refused) {
+  const std::vector<DataFile> files = {
+      {.table = "calls", .input = 3, .bytes = 1000, .digest = sha256({})},
+      {.table = "counts", .input = 300, .bytes = 0, .digest = {}},
+  };
+  const std::string content = encode(files);
+  const auto read = read_data_files(bytes(content));
+  ASSERT_TRUE(read) << read.error().detail;
+  EXPECT_EQ(*read, files);
+  for (std::size_t size = 0; size < content.size(); ++size)
+    EXPECT_FALSE(read_data_files(bytes(content).first(size))) << size;
+  EXPECT_FALSE(read_data_files(bytes(content + 'x')));
 }
 
 TEST(Part, there_and_back_and_every_changed_byte_is_noticed) {

@@ -311,27 +311,33 @@ class TablePass {
 
 }  // namespace
 
-int export_tables(const ExportOptions& options, const ExportMessages& messages) {
-  if (options.output.empty() || options.output == "-") {
-    return complain(fmt::format("{} is a folder of tables: name it with -o DIR.", options.format),
-                    kUsage);
-  }
+std::vector<std::string> wanted_tables(const ExportOptions& options) {
+  const std::vector<std::string>& named = options.of_format.tables;
   std::vector<std::string> tables;
-  for (const exports::Table& table : exports::tables()) {
-    if (options.of_format.tables.empty() ||
-        std::ranges::find(options.of_format.tables, table.name) != options.of_format.tables.end())
+  for (const exports::Table& table : exports::tables())
+    if (named.empty() || std::ranges::find(named, table.name) != named.end())
       tables.emplace_back(table.name);
-  }
-  auto folder = TableFolder::open(options.output, std::move(tables));
+  return tables;
+}
+
+int write_tables(const ExportOptions& options, const ExportMessages& messages,
+                 const TableFolder& folder, const std::string& path, std::size_t number) {
+  TablePass pass(options, messages, folder,
+                 {.part = static_cast<std::uint32_t>(number),
+                  .path = path,
+                  .created_by = "waymark version " WAYMARK_VERSION});
+  const int code = pass.run();
+  if (code != kOk && code != kDamaged) folder.drop(number);
+  return code;
+}
+
+int export_tables(const ExportOptions& options, const ExportMessages& messages) {
+  auto folder = TableFolder::open(options.output, wanted_tables(options));
   if (!folder) return folder.error();
   int worst = kOk;
   std::size_t written = 0;
   for (std::size_t i = 0; i < options.inputs.size(); ++i) {
-    TablePass pass(options, messages, *folder,
-                   {.part = static_cast<std::uint32_t>(i),
-                    .path = options.inputs[i],
-                    .created_by = "waymark version " WAYMARK_VERSION});
-    const int code = pass.run();
+    const int code = write_tables(options, messages, *folder, options.inputs[i], i);
     if (code == kUsage || code == kInterrupted || code == kOutput || code == kMemory) return code;
     written += code == kOk || code == kDamaged ? 1 : 0;
     worst = std::max(worst, code);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@
 #include "complain.h"
 #include "exit_code.h"
 #include "export_stacks.h"
+#include "export_tables.h"
 #include "interrupt.h"
 #include "job_commands.h"
 #include "job_options.h"
@@ -19,6 +21,8 @@
 #include "profile_files.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/plural.h"
+#include "waymark/exports/tables.h"
+#include "waymark/shard/data_files.h"
 #include "waymark/shard/profile_codec.h"
 #include "waymark/shard/tree_codec.h"
 
@@ -31,10 +35,6 @@ struct MergeOptions {
   std::string folder;
   std::string output;
 };
-
-Bytes content_of(const shard::Part& part) {
-  return {reinterpret_cast<const std::uint8_t*>(part.content.data()), part.content.size()};
-}
 
 /// A sum of things that are added in their order.  Sums of equal numbers of things are added to
 /// each other, so that a thing is in few additions.
@@ -105,8 +105,11 @@ class Merger {
 
   int write() {
     tell_bad();
-    if (used_ == 0) return code_ == kOk ? complain("no input gave anything.", kDamaged) : code_;
     const exports::Format& format = *exports::find_format(options_.format);
+    // An input that is damaged has tables, too.
+    if (format.is_tables ? files_.empty() : used_ == 0)
+      return code_ == kOk ? complain("no input gave anything.", kDamaged) : code_;
+    if (format.is_tables) return write_tables();
     const std::vector<std::string> files = options_.inputs;
     const auto shown = ExportMessages::make(options_.messages);
     if (!shown) return shown.error();
@@ -141,22 +144,25 @@ class Merger {
     switch (part.payload) {
       case shard::Payload::kProfile: {
         profile::Profile profile;
-        WAYMARK_TRY(shard::add_profile(content_of(part), opener_, profile));
+        WAYMARK_TRY(shard::add_profile(shard::content_of(part), opener_, profile));
         profiles_.add(std::move(profile));
         break;
       }
       case shard::Payload::kBranches: {
-        const auto list = exports::read_branch_list(content_of(part));
+        const auto list = exports::read_branch_list(shard::content_of(part));
         if (!list) return std::unexpected(list.error());
         exports::add(branches_, *list);
         break;
       }
       case shard::Payload::kTree: {
         stacks::Tree tree;
-        WAYMARK_TRY(shard::add_tree(content_of(part), tree));
+        WAYMARK_TRY(shard::add_tree(shard::content_of(part), tree));
         trees_.add(std::move(tree));
         break;
       }
+      case shard::Payload::kTables:
+        WAYMARK_TRY(add_files(part));
+        break;
     }
     const auto inputs = folder_.plan().inputs_of(part.shard);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -170,6 +176,42 @@ class Merger {
     return {};
   }
 
+  /// What the part lists must be files that its shard writes.
+  Result<void> add_files(const shard::Part& part) {
+    const auto files = shard::read_data_files(shard::content_of(part));
+    if (!files) return std::unexpected(files.error());
+    const shard::Shard& inputs = folder_.plan().shards[part.shard];
+    for (const shard::DataFile& file : *files) {
+      if (exports::find_table(file.table) == nullptr || file.input < inputs.first ||
+          file.input - inputs.first >= inputs.count)
+        return fail(ErrorCode::kBadData, "the part lists a file of another shard");
+      WAYMARK_TRY(shard::check_data(folder_, part.shard, file, true));
+      files_.push_back(file);
+    }
+    return {};
+  }
+
+  /// Each file is the same one as in the folder of the job, if both are on one disk; otherwise a
+  /// copy.
+  int write_tables() {
+    auto tables = TableFolder::open(options_.output, wanted_tables(options_));
+    if (!tables) return tables.error();
+    for (const shard::DataFile& file : files_) {
+      if (interrupted()) return kInterrupted;
+      const std::string from = shard::data_path(folder_, file);
+      const std::string to = tables->part_path(file.table, file.input);
+      std::error_code failed;
+      std::filesystem::create_hard_link(from, to, failed);
+      if (failed) std::filesystem::copy_file(from, to, failed);
+      if (failed) {
+        return complain(fmt::format("Cannot write {}: {}. Choose another folder with -o.",
+                                    escaped(to), failed.message()),
+                        kOutput);
+      }
+    }
+    return tables->commit();
+  }
+
   void tell_bad() const {
     for (std::size_t i = 0; i < std::min(bad_.size(), kMostNamed); ++i) {
       note(fmt::format("{} gave nothing, or not all; `waymark info` says what is wrong with it.",
@@ -177,7 +219,7 @@ class Merger {
     }
     if (bad_.size() > kMostNamed)
       note(fmt::format("so did {} more.", counted(bad_.size() - kMostNamed, "input")));
-    if (!bad_.empty() && used_ != 0) {
+    if (!bad_.empty() && used_ != 0 && files_.empty()) {
       note(fmt::format("this is the sum of {} of {}.", used_,
                        counted(used_ + bad_.size(), "input")));
     }
@@ -189,6 +231,7 @@ class Merger {
   OrderedSum<profile::Profile> profiles_;
   OrderedSum<stacks::Tree> trees_;
   exports::BranchList branches_;
+  std::vector<shard::DataFile> files_;
   std::vector<std::string> bad_;
   std::size_t used_ = 0;
   int code_ = kOk;

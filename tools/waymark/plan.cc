@@ -150,7 +150,7 @@ void add_plan(CLI::App& app, int& exit_code) {
   command->footer(
       "A job file names the captures and what to make of all of them together:\n"
       "\n"
-      "  what = \"profile\"                 or counts, coverage, stacks, branches\n"
+      "  what = \"profile\"                 or counts, coverage, stacks, branches, events\n"
       "  format = \"autofdo\"               a format of waymark export; may be left out\n"
       "  inputs = [\"runs/*/perf.data\"]    paths and patterns, relative to the job file\n"
       "  lists = [\"captures.txt\"]         files with one path in each line\n"

@@ -10,6 +10,7 @@
 #include "complain.h"
 #include "exit_code.h"
 #include "export_stacks.h"
+#include "export_tables.h"
 #include "interrupt.h"
 #include "job_commands.h"
 #include "job_options.h"
@@ -17,6 +18,7 @@
 #include "waymark/base/escape.h"
 #include "waymark/base/number.h"
 #include "waymark/base/plural.h"
+#include "waymark/shard/data_files.h"
 #include "waymark/shard/profile_codec.h"
 #include "waymark/shard/tree_codec.h"
 
@@ -80,7 +82,42 @@ int make_tree(const ExportOptions& options, shard::Part& part) {
   return code;
 }
 
-int make_part(const ExportOptions& options, shard::Part& part) {
+/// The files of the tables get their places before the part, which lists them.
+int make_tables(const shard::Folder& folder, const ExportOptions& options, shard::Part& part) {
+  const auto messages = ExportMessages::make(options.messages);
+  if (!messages) return messages.error();
+  const std::vector<std::string> tables = wanted_tables(options);
+  const auto scratch = TableFolder::scratch(folder.path() + "/attempts", tables);
+  if (!scratch) return scratch.error();
+  const std::size_t first = folder.plan().shards[part.shard].first;
+  std::vector<shard::DataFile> files;
+  for (std::size_t i = 0; i < options.inputs.size(); ++i) {
+    const int code = write_tables(options, *messages, *scratch, options.inputs[i], first + i);
+    if (stops(code)) return code;
+    part.codes.push_back(static_cast<std::uint8_t>(code));
+    if (code != kOk && code != kDamaged) continue;
+    for (const std::string& table : tables) {
+      auto file =
+          shard::publish_data(folder, scratch->part_path(table, first + i), table, first + i);
+      if (!file) return complain(file.error().detail, kOutput);
+      files.push_back(*std::move(file));
+    }
+  }
+  part.content = shard::encode(files);
+  return kOk;
+}
+
+/// An error: what the part lists is not there.
+Result<void> check_files(const shard::Folder& folder, const shard::Part& part) {
+  if (part.payload != shard::Payload::kTables) return {};
+  const auto files = shard::read_data_files(shard::content_of(part));
+  if (!files) return std::unexpected(files.error());
+  for (const shard::DataFile& file : *files)
+    WAYMARK_TRY(shard::check_data(folder, part.shard, file, false));
+  return {};
+}
+
+int make_part(const shard::Folder& folder, const ExportOptions& options, shard::Part& part) {
   switch (part.payload) {
     case shard::Payload::kProfile:
       return make_profile(options, part);
@@ -88,13 +125,19 @@ int make_part(const ExportOptions& options, shard::Part& part) {
       return make_branches(options, part);
     case shard::Payload::kTree:
       return make_tree(options, part);
+    case shard::Payload::kTables:
+      return make_tables(folder, options, part);
   }
   return kUsage;
 }
 
 int do_shard(const shard::Folder& folder, ExportOptions options, std::size_t number) {
-  const auto there = folder.part(number);
-  if (there && *there) return kOk;
+  auto there = folder.part(number);
+  if (there && *there) {
+    const auto files = check_files(folder, **there);
+    if (files) return kOk;
+    there = std::unexpected(files.error());
+  }
   auto attempt = shard::Attempt::begin(folder, number);
   if (!attempt) return complain(attempt.error().detail, kOutput);
   if (!there) {
@@ -115,7 +158,7 @@ int do_shard(const shard::Folder& folder, ExportOptions options, std::size_t num
   for (const shard::Input& input : plan.inputs_of(number)) options.inputs.push_back(input.path);
   shard::Part part{
       .job = folder.job(), .shard = number, .payload = shard::find_want(plan.format)->payload};
-  int code = make_part(options, part);
+  int code = make_part(folder, options, part);
   if (code == kOk && interrupted()) code = kInterrupted;
   if (code != kOk) {
     if (code != kInterrupted)

@@ -32,6 +32,9 @@ bool is_empty_folder(const fs::path& path) {
 
 std::expected<TableFolder, int> TableFolder::open(const std::string& path,
                                                   std::vector<std::string> tables) {
+  if (path.empty() || path == "-") {
+    return std::unexpected(complain("parquet is a folder of tables: name it with -o DIR.", kUsage));
+  }
   std::error_code failed;
   for (const std::string& table : tables) {
     const fs::path folder = fs::path(path) / table;
@@ -45,11 +48,18 @@ std::expected<TableFolder, int> TableFolder::open(const std::string& path,
   const bool made = !fs::exists(path, failed);
   fs::create_directories(path, failed);
   if (failed) return std::unexpected(cannot_make(path, failed.message()));
+  auto folder = scratch(path, std::move(tables));
+  if (folder) folder->made_ = made;
+  return folder;
+}
+
+std::expected<TableFolder, int> TableFolder::scratch(const std::string& path,
+                                                     std::vector<std::string> tables) {
+  std::error_code failed;
   std::string temporary = (fs::path(path) / ".part.XXXXXX").string();
   if (::mkdtemp(temporary.data()) == nullptr)
     return std::unexpected(cannot_make(path, std::generic_category().message(errno)));
   TableFolder folder(path, std::move(temporary), std::move(tables));
-  folder.made_ = made;
   for (const std::string& table : folder.tables_) {
     fs::create_directory(fs::path(folder.temporary_) / table, failed);
     if (failed) return std::unexpected(cannot_make(path, failed.message()));
@@ -74,6 +84,11 @@ TableFolder::~TableFolder() {
 
 std::string TableFolder::part_path(std::string_view table, std::size_t part) const {
   return (fs::path(temporary_) / table / fmt::format("part-{:05}.parquet", part)).string();
+}
+
+void TableFolder::drop(std::size_t part) const {
+  std::error_code ignored;
+  for (const std::string& table : tables_) fs::remove(part_path(table, part), ignored);
 }
 
 int TableFolder::commit() {

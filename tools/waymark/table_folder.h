@@ -17,6 +17,9 @@ class TableFolder {
   /// folder cannot be made.
   static std::expected<TableFolder, int> open(const std::string& path,
                                               std::vector<std::string> tables);
+  /// The same in a folder that is there, for tables that are taken away before commit().
+  static std::expected<TableFolder, int> scratch(const std::string& path,
+                                                 std::vector<std::string> tables);
   TableFolder(TableFolder&& other) noexcept;
   TableFolder& operator=(TableFolder&&) = delete;
   TableFolder(const TableFolder&) = delete;
@@ -24,6 +27,8 @@ class TableFolder {
 
   /// Where a part of a table is written.
   [[nodiscard]] std::string part_path(std::string_view table, std::size_t part) const;
+  /// Removes the part of each table.
+  void drop(std::size_t part) const;
   /// Gives the tables their places.  kOk, or the exit code after the sentence.
   int commit();
 

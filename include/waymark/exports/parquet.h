@@ -36,7 +36,7 @@ struct ParquetOptions {
   std::string created_by{};  ///< "waymark version 1.2.3"
   std::vector<std::pair<std::string, std::string>> metadata{};
   /// Both bound the memory of a writer, and of a reader.
-  std::size_t most_rows = std::size_t{1} << 18;   ///< Of a group of rows.
+  std::size_t most_rows = std::size_t{1} << 18;   ///< Rows in a group.
   std::size_t most_text = std::size_t{16} << 20;  ///< Bytes of different texts in a group.
 };
 

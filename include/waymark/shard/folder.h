@@ -18,6 +18,9 @@ namespace waymark::shard {
 /// False: there was a file of this name already, which stays.  kIo, with a sentence.
 Result<bool> publish(const std::string& temporary, const std::string& path, std::string_view bytes);
 
+/// Moves a file, when all of it is on the disk, to a path on the same disk.  kIo, with a sentence.
+Result<void> move_into_place(const std::string& temporary, const std::string& path);
+
 /// What the last attempt at a shard said.
 struct Failure {
   std::size_t shard = 0;

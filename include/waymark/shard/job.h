@@ -19,7 +19,7 @@ enum class Check : std::uint8_t {
 };
 
 /// What parts contain.
-enum class Payload : std::uint8_t { kProfile = 0, kBranches = 1, kTree = 2 };
+enum class Payload : std::uint8_t { kProfile = 0, kBranches = 1, kTree = 2, kTables = 3 };
 
 /// What can be computed in parts, and one format in which it is written: those of `waymark export`.
 struct Want {

@@ -19,9 +19,14 @@ struct Part {
   /// By input of the shard: the exit code of the command line for it alone.  Not 0: it gave
   /// nothing, or not all.
   std::vector<std::uint8_t> codes{};
-  std::string content{};  ///< See profile_codec.h, tree_codec.h and exports/branch_list.h.
+  std::string
+      content{};  ///< See profile_codec.h, tree_codec.h, data_files.h, exports/branch_list.h.
   friend bool operator==(const Part&, const Part&) = default;
 };
+
+inline Bytes content_of(const Part& part) {
+  return {reinterpret_cast<const std::uint8_t*>(part.content.data()), part.content.size()};
+}
 
 /// The same part always gives the same bytes.
 std::string bytes_of(const Part& part);
