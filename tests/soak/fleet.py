@@ -81,6 +81,13 @@ class Cluster:
             time.sleep(0.2)
         raise Failed(f'{name} does not start again; see {self.folder}/log')
 
+    def resume_nodes(self):
+        """A controller that was killed may find a job that it does not know on a node, and drains the node."""
+        done = subprocess.run(['sinfo', '-h', '-o', '%T'], env=self.env, capture_output=True, text=True, check=False)
+        if re.search('drain|down', done.stdout):
+            subprocess.run(['scontrol', 'update', 'NodeName=n[1-2]', 'State=RESUME'], env=self.env, capture_output=True,
+                           check=False)
+
     def waiting(self):
         done = subprocess.run(['squeue', '-h'], env=self.env, capture_output=True, text=True, check=False)
         return done.returncode != 0 or bool(done.stdout.strip())
@@ -133,7 +140,8 @@ def wait(cluster, merged, deadline):
     while time.monotonic() < deadline:
         if merged.exists() or not cluster.waiting():
             return True
-        time.sleep(0.2)
+        cluster.resume_nodes()
+        time.sleep(1)
     return False
 
 
