@@ -66,7 +66,7 @@ Result<DataFile> publish_data(const Folder& folder, const std::string& temporary
   return file;
 }
 
-Result<void> check_data(const Folder& folder, std::size_t shard, const DataFile& file, bool reads) {
+Result<void> check_data(const Folder& folder, std::size_t shard, const DataFile& file) {
   const std::string path = data_path(folder, file);
   const auto refuse = [&](ErrorCode code, std::string_view why) {
     return fail(code, fmt::format("{}: {}; do shard {} again.", escaped(path), why, shard));
@@ -77,7 +77,7 @@ Result<void> check_data(const Folder& folder, std::size_t shard, const DataFile&
       return refuse(ErrorCode::kNotFound, "this file of a table is missing");
     return std::unexpected(content.error());
   }
-  if (content->bytes().size() != file.bytes || (reads && sha256(content->bytes()) != file.digest))
+  if (content->bytes().size() != file.bytes || sha256(content->bytes()) != file.digest)
     return refuse(ErrorCode::kBadData, "the file is damaged: it is not what the shard wrote");
   return {};
 }

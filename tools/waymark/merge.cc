@@ -185,7 +185,7 @@ class Merger {
       if (exports::find_table(file.table) == nullptr || file.input < inputs.first ||
           file.input - inputs.first >= inputs.count)
         return fail(ErrorCode::kBadData, "the part lists a file of another shard");
-      WAYMARK_TRY(shard::check_data(folder_, part.shard, file, true));
+      WAYMARK_TRY(shard::check_data(folder_, part.shard, file));
       files_.push_back(file);
     }
     return {};

@@ -113,7 +113,7 @@ Result<void> check_files(const shard::Folder& folder, const shard::Part& part) {
   const auto files = shard::read_data_files(shard::content_of(part));
   if (!files) return std::unexpected(files.error());
   for (const shard::DataFile& file : *files)
-    WAYMARK_TRY(shard::check_data(folder, part.shard, file, false));
+    WAYMARK_TRY(shard::check_data(folder, part.shard, file));
   return {};
 }
 

@@ -34,7 +34,6 @@ Result<DataFile> publish_data(const Folder& folder, const std::string& temporary
                               const std::string& table, std::size_t input);
 
 /// kBadData, kNotFound, kIo, with the path and the remedy: it is not there as it was written.
-/// `reads`: all of it is read; false: only its size counts.
-Result<void> check_data(const Folder& folder, std::size_t shard, const DataFile& file, bool reads);
+Result<void> check_data(const Folder& folder, std::size_t shard, const DataFile& file);
 
 }  // namespace waymark::shard
