@@ -205,9 +205,9 @@ void CallsPart::on_leave(stacks::TrackId track, std::uint64_t time) {
     row.caller = of.frames.back().number;
     of.frames.back().below += row.instructions;
   }
-  static constexpr auto kColumns = call_columns<Row>();
+  static constexpr auto kCallColumns = call_columns<Row>();
   begin_row();
-  put_row(writer_, kColumns, row);
+  put_row(writer_, kCallColumns, row);
   writer_.end_row();
 }
 

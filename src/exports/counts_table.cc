@@ -32,7 +32,7 @@ constexpr BlockColumn number(std::string_view name, std::string_view meaning,
   return {.column = {.stored = {.name = name, .type = kUint64}, .meaning = meaning}, .take = take};
 }
 
-constexpr std::array kBlock = {
+constexpr std::array kBlockColumns = {
     text("program", false, "the path of the program; empty if it is not known",
          [](const BlockRow& row, CellWriter& cell) { cell.text(row.program.path); }),
     text("build_id", true, "its build ID, in hexadecimal digits",
@@ -77,11 +77,11 @@ constexpr std::array kBlock = {
            [](const BlockRow& row, CellWriter& cell) { cell.number(row.counts.cycles); }),
 };
 
-constexpr auto kColumns = with_common(kBlock);
+constexpr auto kCountsColumns = with_common(kBlockColumns);
 
 }  // namespace
 
-std::span<const TableColumn> counts_columns() { return kColumns; }
+std::span<const TableColumn> counts_columns() { return kCountsColumns; }
 
 CountsPart::CountsPart(const TableInput& input, TextBuffer& out)
     : TablePart("counts", input, out) {}
@@ -96,7 +96,7 @@ void CountsPart::add(const profile::ProgramProfile& program) {
       if (!frames.empty()) row.source = frames.front();
     }
     begin_row();
-    put_row(writer_, kBlock, row);
+    put_row(writer_, kBlockColumns, row);
     writer_.end_row();
   }
 }

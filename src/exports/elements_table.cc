@@ -9,16 +9,12 @@ namespace {
 
 using enum ParquetType;
 
-constexpr TableColumn given(std::string_view name, ParquetType type, std::string_view meaning) {
-  return {.stored = {.name = name, .type = type, .nullable = true}, .meaning = meaning};
-}
-
 /// What comes before the columns of outputs::Column.
 constexpr std::array kFirst = {
     TableColumn{.stored = {.name = "record", .type = kText}, .meaning = "`element` or `damage`"},
-    given("index", kUint64, "the byte of the trace at which it begins"),
-    given("id", kUint8, "the trace ID of its source"),
-    given("time", kUint64, "the last whole timestamp of its source, up to this row and with it"),
+    nullable("index", kUint64, "the byte of the trace at which it begins"),
+    nullable("id", kUint8, "the trace ID of its source"),
+    nullable("time", kUint64, "the last whole timestamp of its source, up to this row and with it"),
     TableColumn{.stored = {.name = "kind", .type = kText},
                 .meaning = "the kind of element, or of damage"},
 };
@@ -26,27 +22,27 @@ enum First : std::size_t { kRecord, kIndex, kId, kTime, kKind };
 
 /// In the order of outputs::Column, with the names of CSV.
 constexpr std::array<TableColumn, outputs::kColumnCount> kFields = {
-    given("start", kUint64, "where the range begins; the address that could not be read"),
-    given("end", kUint64, "where the range ends, exclusive; the return address of an exception"),
-    given("count", kUint32, "the instructions of a range, or the bytes of a value"),
-    given("isa", kText, "the instruction set"),
-    given("last", kText, "what the last instruction of a range is"),
-    given("subtype", kText, "the same in more detail: call, return and the like"),
-    given("taken", kFlag, "whether the last instruction was executed or taken"),
-    given("conditional", kFlag, "whether it is conditional"),
-    given("el", kUint8, "the exception level"),
-    given("security", kText, "the security state"),
-    given("bits", kUint8, "64 or 32, the state of execution"),
-    given("context_id", kUint32, "the context ID"),
-    given("vmid", kUint32, "the virtual context ID"),
-    given("number", kUint32, "the number of an exception, event, marker or port"),
-    given("reason", kText, "why trace begins or ends, what a packet is, how bad damage is"),
-    given("value", kUint64, "the payload of software or data trace"),
-    given("timestamp", kUint64, "the timestamp that this element carries"),
-    given("cycles", kUint32, "the cycle count that this element carries"),
-    given("master", kUint16, "the STP master"),
-    given("channel", kUint16, "the STP channel"),
-    given("message", kText, "a sentence about damage"),
+    nullable("start", kUint64, "where the range begins; the address that could not be read"),
+    nullable("end", kUint64, "where the range ends, exclusive; the return address of an exception"),
+    nullable("count", kUint32, "the instructions of a range, or the bytes of a value"),
+    nullable("isa", kText, "the instruction set"),
+    nullable("last", kText, "what the last instruction of a range is"),
+    nullable("subtype", kText, "the same in more detail: call, return and the like"),
+    nullable("taken", kFlag, "whether the last instruction was executed or taken"),
+    nullable("conditional", kFlag, "whether it is conditional"),
+    nullable("el", kUint8, "the exception level"),
+    nullable("security", kText, "the security state"),
+    nullable("bits", kUint8, "64 or 32, the state of execution"),
+    nullable("context_id", kUint32, "the context ID"),
+    nullable("vmid", kUint32, "the virtual context ID"),
+    nullable("number", kUint32, "the number of an exception, event, marker or port"),
+    nullable("reason", kText, "why trace begins or ends, what a packet is, how bad damage is"),
+    nullable("value", kUint64, "the payload of software or data trace"),
+    nullable("timestamp", kUint64, "the timestamp that this element carries"),
+    nullable("cycles", kUint32, "the cycle count that this element carries"),
+    nullable("master", kUint16, "the STP master"),
+    nullable("channel", kUint16, "the STP channel"),
+    nullable("message", kText, "a sentence about damage"),
 };
 
 constexpr bool has_names_of_csv() {

@@ -96,8 +96,8 @@ void put_chunk(ThriftStruct& group, const ParquetColumn& column, const ParquetCh
 }  // namespace
 
 std::string_view type_word(ParquetType type) {
-  constexpr std::string_view kWords[] = {"text", "flag", "uint8", "uint16", "uint32", "uint64"};
-  return kWords[static_cast<std::size_t>(type)];
+  constexpr std::string_view kTypeWords[] = {"text", "flag", "uint8", "uint16", "uint32", "uint64"};
+  return kTypeWords[static_cast<std::size_t>(type)];
 }
 
 struct ParquetWriter::State {

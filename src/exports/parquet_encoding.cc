@@ -14,9 +14,9 @@ namespace waymark::exports {
 namespace {
 
 // The sizes of DELTA_BINARY_PACKED that all writers use.
-constexpr std::size_t kBlock = 128;
+constexpr std::size_t kDeltaBlock = 128;
 constexpr std::size_t kMiniblocks = 4;
-constexpr std::size_t kMiniblock = kBlock / kMiniblocks;
+constexpr std::size_t kMiniblock = kDeltaBlock / kMiniblocks;
 
 constexpr std::size_t kGroup = 8;  // Values that are packed together.
 
@@ -111,13 +111,13 @@ void put_runs(std::string& out, std::span<const std::uint32_t> values, unsigned 
 }
 
 void put_deltas(std::string& out, std::span<const std::uint64_t> values) {
-  put_varint(out, kBlock);
+  put_varint(out, kDeltaBlock);
   put_varint(out, kMiniblocks);
   put_varint(out, values.size());
   put_zigzag(out, values.empty() ? 0 : static_cast<std::int64_t>(values.front()));
-  std::array<std::uint64_t, kBlock> deltas{};
-  for (std::size_t at = 1; at < values.size(); at += kBlock) {
-    const std::size_t size = std::min(kBlock, values.size() - at);
+  std::array<std::uint64_t, kDeltaBlock> deltas{};
+  for (std::size_t at = 1; at < values.size(); at += kDeltaBlock) {
+    const std::size_t size = std::min(kDeltaBlock, values.size() - at);
     // Modulo 2^64, as the readers add them up.
     for (std::size_t i = 0; i < size; ++i) deltas[i] = values[at + i] - values[at + i - 1];
     put_delta_block(out, std::span(deltas).first(size));

@@ -36,6 +36,11 @@ struct RowColumn {
   void (*take)(const Row& row, CellWriter& cell) = nullptr;
 };
 
+/// A column without a value in some rows.
+constexpr TableColumn nullable(std::string_view name, ParquetType type, std::string_view meaning) {
+  return {.stored = {.name = name, .type = type, .nullable = true}, .meaning = meaning};
+}
+
 /// The columns that every table begins with; begin_row() writes them.
 inline constexpr std::array kCommonColumns = {
     TableColumn{.stored = {.name = "part", .type = ParquetType::kUint32},

@@ -9,10 +9,10 @@ namespace {
 
 /// A change of what a column means gives it another name, so readers need no number of the schema
 /// to be right; it says whether all columns are known.
-constexpr std::string_view kSchema = "1";
+constexpr std::string_view kTableSchema = "1";
 
 const std::array<Table, 4>& all_tables() {
-  static const std::array kTables = {
+  static const std::array kAllTables = {
       Table{"elements",
             "each element and record of damage, as `waymark decode --format csv` has them",
             elements_columns()},
@@ -21,7 +21,7 @@ const std::array<Table, 4>& all_tables() {
       Table{"counts", "each block of a program, with how often it was executed", counts_columns()},
       Table{"messages", "each SyS-T message that an STM or ITM carried", messages_columns()},
   };
-  return kTables;
+  return kAllTables;
 }
 
 std::vector<ParquetColumn> stored_columns(std::string_view table) {
@@ -34,7 +34,7 @@ ParquetOptions options_of(std::string_view table, const TableInput& input,
                           std::vector<std::pair<std::string, std::string>> more) {
   ParquetOptions options{.created_by = input.created_by,
                          .metadata = {{"waymark.table", std::string(table)},
-                                      {"waymark.schema", std::string(kSchema)}}};
+                                      {"waymark.schema", std::string(kTableSchema)}}};
   for (auto& pair : more) options.metadata.push_back(std::move(pair));
   return options;
 }
