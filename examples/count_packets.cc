@@ -44,9 +44,10 @@ int main(int argc, char** argv) {
   }
   PacketCounter counter;
   capture->tree().set_observer(&counter);
+  waymark::Element none;
   while (const auto block = capture->next_block()) {
     if (!capture->tree().feed(block->index, block->bytes)) return 1;
-    capture->tree().next({});
+    capture->tree().next({&none, 1});
   }
   counter.print();
   return 0;

@@ -34,6 +34,8 @@ int main(int argc, char** argv) {
   options.protocol = "itm";
   options.framing = waymark::inputs::Framing::kNone;
   options.live = std::make_shared<waymark::live::Head>(*std::move(stream));
+  const auto head = waymark::inputs::read_head(*options.live, options, {});
+  if (!head) return fail(head.error());
   auto capture = waymark::inputs::Capture::open(name, options);
   if (!capture) return fail(capture.error());
 
