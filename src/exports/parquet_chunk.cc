@@ -16,6 +16,9 @@ constexpr std::uint64_t kMostPlainText = std::uint64_t{64} << 20;
 /// Longer bounds would cost more than they save.
 constexpr std::size_t kLongestBound = 64;
 
+/// An encoding is chosen once for so many groups.
+constexpr std::uint64_t kGroupsOfChoice = 8;
+
 constexpr std::int32_t kDataPage = 0;
 constexpr std::int32_t kDictionaryPage = 2;
 
@@ -140,11 +143,13 @@ std::size_t ParquetChunk::text(std::uint64_t row, std::string_view given, std::s
 
 unsigned ParquetChunk::width() const { return column_.type == ParquetType::kUint64 ? 8 : 4; }
 
-void ParquetChunk::put_plain(std::string& out, std::uint64_t value) const {
-  if (!is_text()) return put_little(out, value, width());
-  const std::string& text = texts_[value];
-  put_little(out, text.size(), 4);
-  out += text;
+void ParquetChunk::put_plain(std::string& out, std::span<const std::uint64_t> values) const {
+  if (!is_text()) return put_numbers(out, values, width());
+  for (const std::uint64_t value : values) {
+    const std::string& text = texts_[value];
+    put_little(out, text.size(), 4);
+    out += text;
+  }
 }
 
 std::vector<ParquetChunk::Page> ParquetChunk::pages() const {
@@ -210,7 +215,7 @@ std::string ParquetChunk::values_of(const Page& page, ParquetEncoding encoding,
       if (column_.type == ParquetType::kFlag) {
         put_bits(out, values, 1);
       } else {
-        for (const std::uint64_t value : values) put_plain(out, value);
+        put_plain(out, values);
       }
       break;
   }
@@ -219,15 +224,15 @@ std::string ParquetChunk::values_of(const Page& page, ParquetEncoding encoding,
 
 std::string ParquetChunk::dictionary_values(const Dictionary& dictionary) const {
   std::string out;
-  for (const std::uint64_t value : dictionary.values) put_plain(out, value);
+  put_plain(out, dictionary.values);
   return out;
 }
 
 /// Tries them all with the first page.  How small a page becomes depends on what repeats in it,
 /// which no formula says.
-ParquetEncoding ParquetChunk::choose(const std::vector<Page>& pages, const Dictionary* dictionary,
-                                     PageCompressor& compressor) const {
-  if (values_.empty() || column_.type == ParquetType::kFlag) return ParquetEncoding::kPlain;
+ParquetEncoding ParquetChunk::best_of(const std::vector<Page>& pages, const Dictionary* dictionary,
+                                      PageCompressor& compressor) const {
+  if (column_.type == ParquetType::kFlag) return ParquetEncoding::kPlain;
   if (is_text())
     return dictionary != nullptr ? ParquetEncoding::kDictionary : ParquetEncoding::kPlain;
   const auto first = std::ranges::find_if(pages, [](const Page& page) { return page.count != 0; });
@@ -249,6 +254,19 @@ ParquetEncoding ParquetChunk::choose(const std::vector<Page>& pages, const Dicti
   if (column_.type == ParquetType::kUint64 && whole(ParquetEncoding::kDeltas) < least)
     best = ParquetEncoding::kDeltas;
   return best;
+}
+
+/// The values of a column do not change their nature often.
+ParquetEncoding ParquetChunk::choose(const std::vector<Page>& pages,
+                                     std::optional<Dictionary>& numbered,
+                                     PageCompressor& compressor) {
+  if (values_.empty()) return ParquetEncoding::kPlain;
+  const bool tries = is_text() || !chosen_ || groups_ % kGroupsOfChoice == 0;
+  ++groups_;
+  if (tries || chosen_ == ParquetEncoding::kDictionary) numbered = dictionary();
+  if (tries || (chosen_ == ParquetEncoding::kDictionary && !numbered))
+    chosen_ = best_of(pages, numbered ? &*numbered : nullptr, compressor);
+  return *chosen_;
 }
 
 void ParquetChunk::put_bounds(ParquetChunkFacts& facts) const {
@@ -274,9 +292,9 @@ std::optional<ParquetChunkFacts> ParquetChunk::write(std::uint64_t rows, std::ui
   facts.nulls = rows - values_.size();
   put_bounds(facts);
   const std::vector<Page> all = pages();
-  const std::optional<Dictionary> numbered = dictionary();
+  std::optional<Dictionary> numbered;
+  const ParquetEncoding encoding = choose(all, numbered, compressor);
   const Dictionary* const dictionary = numbered ? &*numbered : nullptr;
-  const ParquetEncoding encoding = choose(all, dictionary, compressor);
   PageWriter writer(facts, compressor, out);
   if (encoding == ParquetEncoding::kDictionary) {
     facts.dictionary_offset = offset;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -84,19 +85,25 @@ class ParquetChunk {
   void skip_to(std::uint64_t row);
   [[nodiscard]] bool is_text() const { return column_.type == ParquetType::kText; }
   [[nodiscard]] unsigned width() const;
-  void put_plain(std::string& out, std::uint64_t value) const;
+  void put_plain(std::string& out, std::span<const std::uint64_t> values) const;
   [[nodiscard]] std::vector<Page> pages() const;
   /// Nothing: it would be too large to be of use.
   [[nodiscard]] std::optional<Dictionary> dictionary() const;
   [[nodiscard]] std::string values_of(const Page& page, ParquetEncoding encoding,
                                       const Dictionary* dictionary) const;
   [[nodiscard]] std::string dictionary_values(const Dictionary& dictionary) const;
-  [[nodiscard]] ParquetEncoding choose(const std::vector<Page>& pages, const Dictionary* dictionary,
-                                       PageCompressor& compressor) const;
+  [[nodiscard]] ParquetEncoding best_of(const std::vector<Page>& pages,
+                                        const Dictionary* dictionary,
+                                        PageCompressor& compressor) const;
+  /// `numbered` is filled if the encoding needs it.
+  ParquetEncoding choose(const std::vector<Page>& pages, std::optional<Dictionary>& numbered,
+                         PageCompressor& compressor);
   void put_bounds(ParquetChunkFacts& facts) const;
   void clear();
 
   ParquetColumn column_;
+  std::optional<ParquetEncoding> chosen_{};  ///< For several groups.
+  std::uint64_t groups_ = 0;                 ///< With values.
   std::uint64_t rows_ = 0;
   std::vector<Run> runs_{{}};
   /// Numbers, or the numbers of texts.

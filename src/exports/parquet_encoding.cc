@@ -75,18 +75,37 @@ void put_little(std::string& out, std::uint64_t value, unsigned size) {
   for (unsigned i = 0; i < size; ++i) out += static_cast<char>(value >> 8 * i & 0xFF);
 }
 
+void put_numbers(std::string& out, std::span<const std::uint64_t> values, unsigned size) {
+  const std::size_t begin = out.size();
+  out.resize(begin + values.size() * size);
+  char* at = out.data() + begin;
+  // With a constant number of bytes, the loop is one store.
+  const auto put = [&at]<unsigned kSize>(std::uint64_t value) {
+    for (unsigned i = 0; i < kSize; ++i) at[i] = static_cast<char>(value >> 8 * i & 0xFF);
+    at += kSize;
+  };
+  if (size == 4) {
+    for (const std::uint64_t value : values) put.template operator()<4>(value);
+  } else {
+    for (const std::uint64_t value : values) put.template operator()<8>(value);
+  }
+}
+
 void put_bits(std::string& out, std::span<const std::uint64_t> values, unsigned width) {
   __extension__ using Wide = unsigned __int128;
+  const std::size_t begin = out.size();
+  out.resize(begin + (values.size() * width + 7) / 8);
+  char* at = out.data() + begin;
   Wide held = 0;
   unsigned bits = 0;  // Fewer than 8 between two values.
   for (const std::uint64_t value : values) {
     held |= Wide{value} << bits;
     for (bits += width; bits >= 8; bits -= 8) {
-      out += static_cast<char>(held & 0xFF);
+      *at++ = static_cast<char>(held & 0xFF);
       held >>= 8;
     }
   }
-  if (bits != 0) out += static_cast<char>(held & 0xFF);
+  if (bits != 0) *at = static_cast<char>(held & 0xFF);
 }
 
 void put_runs(std::string& out, std::span<const std::uint32_t> values, unsigned width) {

@@ -16,6 +16,9 @@ void put_zigzag(std::string& out, std::int64_t value);
 /// The lowest `size` bytes, least significant first.
 void put_little(std::string& out, std::uint64_t value, unsigned size);
 
+/// The same of each value.  `size`: 4 or 8.
+void put_numbers(std::string& out, std::span<const std::uint64_t> values, unsigned size);
+
 /// `width` bits of each value, least significant first, to a whole number of bytes.  width <= 64.
 void put_bits(std::string& out, std::span<const std::uint64_t> values, unsigned width);
 
