@@ -204,8 +204,10 @@ def test_a_file_says_who_wrote_it(run, walks, tables, tmp_path):
 def test_a_file_is_not_much_larger_than_what_duckdb_writes(executed, tables, tmp_path, table):
     program = executed('packer')
     folder = tables(program.capture, '--symbols', program.program, '--table', table)
+    # A build without zstd does not compress.
+    used, = duckdb.ask(tmp_path, f"SELECT DISTINCT compression FROM parquet_metadata('tables/{table}/*.parquet')")
     duckdb.ask(tmp_path, f"COPY (FROM 'tables/{table}/*.parquet' ORDER BY seq) TO 'theirs.parquet' "
-                         '(FORMAT parquet, COMPRESSION zstd)')
+                         f'(FORMAT parquet, COMPRESSION {used["compression"]})')
     ours = (folder / table / 'part-00000.parquet').stat().st_size
     assert ours <= 1.5 * (tmp_path / 'theirs.parquet').stat().st_size
 
