@@ -291,6 +291,12 @@ def test_a_disk_that_is_full_leaves_nothing(run, walks, tmp_path, size):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_calls_are_not_those_of_one_program(run, walks, tmp_path):
+    said = run('export', 'parquet', walks.capture, '--dso', 'walks', '-o', 'tables', expect=2).err
+    assert 'leave out the table `calls`' in said or 'recording' in said
+    assert not (tmp_path / 'tables').exists()
+
+
 def test_options_of_tables_are_only_for_tables(run, walks):
     assert '--table' in run('export', 'afl', walks.capture, '--table', 'counts', expect=2).err
     run('export', 'parquet', walks.capture, '--table', 'nothing', '-o', 'x', expect=2)

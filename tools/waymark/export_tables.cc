@@ -155,6 +155,12 @@ class TablePass {
 
   /// The exit code of this input alone.
   int run() {
+    if (wants("calls") && !options_.selection.programs.empty()) {
+      return complain(
+          "--dso: call stacks go through all programs; leave out the table `calls` with --table, "
+          "or select threads with --pid, --tid or --comm.",
+          kUsage);
+    }
     const bool counts = wants("counts");
     if (counts && options_.of_format.tables.size() == 1) return count(true);
     InputOptions input = options_.input;
