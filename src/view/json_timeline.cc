@@ -47,9 +47,7 @@ class SpanRows final : public SpanSink {
   }
 };
 
-/// Numbers are little-endian, as all machines that Waymark runs on have them.
-static_assert(std::endian::native == std::endian::little);
-
+/// Numbers are little-endian on all machines.
 class SpanColumns final : public SpanSink {
  public:
   void put(JsonWriter& to, const std::vector<Span>& spans) override {
@@ -73,7 +71,9 @@ class SpanColumns final : public SpanSink {
     std::size_t at = body_.size();
     body_.resize(at + spans.size() * sizeof(T));
     for (const Span& span : spans) {
-      std::memcpy(body_.data() + at, &(span.*field), sizeof(T));
+      char* const to = body_.data() + at;
+      std::memcpy(to, &(span.*field), sizeof(T));
+      if constexpr (std::endian::native == std::endian::big) std::reverse(to, to + sizeof(T));
       at += sizeof(T);
     }
   }

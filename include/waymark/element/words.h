@@ -11,7 +11,6 @@
 
 namespace waymark {
 
-static_assert(std::endian::native == std::endian::little);
 static_assert(offsetof(Element, start) == 8 && offsetof(Element, end) == 16 &&
               offsetof(Element, timestamp) == 24 && offsetof(Element, count) == 32 &&
               offsetof(Element, cycle_count) == 36 && offsetof(Element, context_id) == 40 &&
@@ -27,13 +26,30 @@ static_assert(offsetof(Element, start) == 8 && offsetof(Element, end) == 16 &&
 inline constexpr unsigned kFlagsShift = 16;
 inline constexpr unsigned kInstructionShift = 32;
 
-inline std::uint64_t word_of(const Element& element, std::size_t offset) {
-  std::uint64_t word;
-  std::memcpy(&word, reinterpret_cast<const std::uint8_t*>(&element) + offset, sizeof word);
+/// From the word in memory to one whose first field is in its lowest bits, and back. They differ on
+/// big-endian machines, for words of several fields.
+constexpr std::uint64_t first_field_lowest(std::uint64_t word, std::size_t offset) {
+  if constexpr (std::endian::native == std::endian::big) {
+    if (offset == offsetof(Element, count) || offset == offsetof(Element, context_id))
+      return std::rotl(word, 32);
+    if (offset >= offsetof(Element, kind)) word = std::byteswap(word);
+    if (offset == offsetof(Element, kind)) {
+      const auto flags = static_cast<std::uint16_t>(word >> kFlagsShift);
+      word ^= std::uint64_t{flags} << kFlagsShift;
+      word |= std::uint64_t{std::byteswap(flags)} << kFlagsShift;
+    }
+  }
   return word;
 }
 
+inline std::uint64_t word_of(const Element& element, std::size_t offset) {
+  std::uint64_t word;
+  std::memcpy(&word, reinterpret_cast<const std::uint8_t*>(&element) + offset, sizeof word);
+  return first_field_lowest(word, offset);
+}
+
 inline void set_word(Element* element, std::size_t offset, std::uint64_t word) {
+  word = first_field_lowest(word, offset);
   std::memcpy(reinterpret_cast<std::uint8_t*>(element) + offset, &word, sizeof word);
 }
 
