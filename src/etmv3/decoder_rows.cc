@@ -31,13 +31,24 @@ static_assert(offsetof(Element, end) == offsetof(Element, start) + 8 &&
 // `base`: the context IDs, and the rest of the context.
 inline void write_element(Element* to, TraceIndex index, Quad step, Quad counts, Quad base,
                           const Row& row, std::uint64_t rest) {
-  constexpr Quad kNone = {0, 0, 0, 0};
-  auto* const bytes = reinterpret_cast<std::uint8_t*>(to);
+  const Quad addresses = step & row.address_mask;
+  const Quad described = (step & row.description_mask) | base;
   set_word(to, offsetof(Element, index), index);
-  store(bytes + offsetof(Element, start),
-        __builtin_shufflevector(step & row.address_mask, kNone, 0, 4, 1, 4));
-  store(bytes + offsetof(Element, timestamp), counts);
-  store(bytes + offsetof(Element, context_id), (step & row.description_mask) | base);
+  if constexpr (std::endian::native == std::endian::little) {
+    constexpr Quad kNone = {0, 0, 0, 0};
+    auto* const bytes = reinterpret_cast<std::uint8_t*>(to);
+    store(bytes + offsetof(Element, start), __builtin_shufflevector(addresses, kNone, 0, 4, 1, 4));
+    store(bytes + offsetof(Element, timestamp), counts);
+    store(bytes + offsetof(Element, context_id), described);
+  } else {
+    const auto set_words = [&](std::size_t offset, Quad quad) {
+      set_word(to, offset, quad[0] | std::uint64_t{quad[1]} << 32);
+      set_word(to, offset + 8, quad[2] | std::uint64_t{quad[3]} << 32);
+    };
+    set_words(offsetof(Element, start), Quad{addresses[0], 0, addresses[1], 0});
+    set_words(offsetof(Element, timestamp), counts);
+    set_words(offsetof(Element, context_id), described);
+  }
   set_word(to, offsetof(Element, exception_level), rest);
 }
 

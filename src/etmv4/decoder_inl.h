@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 
+#include "waymark/base/bits.h"
 #include "waymark/element/words.h"
 #include "waymark/etmv4/decoder.h"
 #include "waymark/flow/path_inl.h"
@@ -41,8 +41,8 @@ inline void Decoder::write_range(Element* to, TraceIndex index, const flow::Bloc
                                  bool taken) const {
   static_assert(kElementExecuted == 1 << 0 && kElementConditional == 1 << 1);
   const std::uint32_t flags = std::uint32_t{taken} | std::uint32_t{block.conditional} << 1;
-  std::uint32_t instruction;
-  std::memcpy(&instruction, &block.isa, sizeof instruction);
+  const auto instruction =
+      load_le<std::uint32_t>(reinterpret_cast<const std::uint8_t*>(&block.isa));
   const std::uint64_t described = word_of(context_, offsetof(Element, kind)) & 0xFFFF'FFFF;
   set_word(to, offsetof(Element, index), index);
   set_word(to, offsetof(Element, start), block.start);

@@ -127,7 +127,7 @@ constexpr std::array kSoftwareBits = {
 };
 
 constexpr int shift_of(const Bit& bit) {
-  return static_cast<int>(bit.place) - std::countr_zero(bit.flag);
+  return static_cast<int>(bit_place(bit.place)) - std::countr_zero(bit.flag);
 }
 /// The flags of a kind that move by so many places.
 template <const auto& kBits, Kinds kKind>
@@ -140,7 +140,7 @@ constexpr unsigned moved_by(int shift) {
 /// The bits of the structure for an element of one kind.
 template <const auto& kBits, Kinds kKind, int kShift = -8>
 [[gnu::always_inline]] inline std::uint32_t bits_of(unsigned flags) {
-  constexpr int kMostPlaces = 16;
+  constexpr int kMostPlaces = 31;
   if constexpr (kShift > kMostPlaces) {
     return 0;
   } else {
@@ -155,7 +155,7 @@ template <const auto& kBits>
 constexpr unsigned flags_of(std::uint32_t bits) {
   unsigned flags = 0;
   for (const Bit& bit : kBits)
-    if ((bits >> bit.place & 1) != 0) flags |= bit.flag;
+    if ((bits >> bit_place(bit.place) & 1) != 0) flags |= bit.flag;
   return flags;
 }
 

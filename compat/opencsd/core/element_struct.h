@@ -10,6 +10,12 @@
 
 namespace waymark::compat {
 
+/// Where a bit field of 32 bits has the member that begins after `first` bits: bit fields begin at
+/// the lowest bit on little-endian machines, and at the highest on big-endian ones.
+constexpr unsigned bit_place(unsigned first, unsigned width = 1) {
+  return std::endian::native == std::endian::little ? first : 32 - first - width;
+}
+
 /// One structure, filled again for each element of a source.  Ranges repeat the members of the
 /// context, so only kPeContext and other elements write them.
 class ElementStruct {
@@ -33,8 +39,10 @@ class ElementStruct {
   /// need nothing else.
   static void fill_range(const Element& element, ocsd_generic_trace_elem& to) {
     const unsigned flags = element.flags;
-    const unsigned bits = (flags & kElementExecuted) | (element.last_size & 7U) << 1 |
-                          (flags & kElementHasCycleCount) << 2 | (flags & kElementConditional) << 9;
+    const unsigned bits = (flags & kElementExecuted) << bit_place(0) |
+                          (element.last_size & 7U) << bit_place(1, 3) |
+                          (flags & kElementHasCycleCount) << (bit_place(4) - 2) |
+                          (flags & kElementConditional) << (bit_place(10) - 1);
     put_pair(to.elem_type, OCSD_GEN_TRC_ELEM_INSTR_RANGE, static_cast<unsigned>(element.isa));
     to.st_addr = element.start;
     to.en_addr = element.end;

@@ -26,18 +26,31 @@ static_assert(offsetof(Element, start) == 8 && offsetof(Element, end) == 16 &&
 inline constexpr unsigned kFlagsShift = 16;
 inline constexpr unsigned kInstructionShift = 32;
 
+/// Element::flags as it is in memory, in the word of a big-endian machine.
+constexpr std::uint64_t flag_bytes_swapped(std::uint64_t word) {
+  constexpr std::uint64_t kFirst = 0x0000'FF00'0000'0000;
+  constexpr std::uint64_t kSecond = 0x0000'00FF'0000'0000;
+  return (word & ~(kFirst | kSecond)) | (word & kSecond) << 8 | (word & kFirst) >> 8;
+}
+
 /// From the word in memory to one whose first field is in its lowest bits, and back. They differ on
 /// big-endian machines, for words of several fields.
 constexpr std::uint64_t first_field_lowest(std::uint64_t word, std::size_t offset) {
   if constexpr (std::endian::native == std::endian::big) {
     if (offset == offsetof(Element, count) || offset == offsetof(Element, context_id))
       return std::rotl(word, 32);
+    // All fields have one byte, except the flags.
+    if (offset == offsetof(Element, kind)) word = flag_bytes_swapped(word);
     if (offset >= offsetof(Element, kind)) word = std::byteswap(word);
-    if (offset == offsetof(Element, kind)) {
-      const auto flags = static_cast<std::uint16_t>(word >> kFlagsShift);
-      word ^= std::uint64_t{flags} << kFlagsShift;
-      word |= std::uint64_t{std::byteswap(flags)} << kFlagsShift;
-    }
+  }
+  return word;
+}
+constexpr std::uint64_t first_field_in_memory(std::uint64_t word, std::size_t offset) {
+  if constexpr (std::endian::native == std::endian::big) {
+    if (offset == offsetof(Element, count) || offset == offsetof(Element, context_id))
+      return std::rotl(word, 32);
+    if (offset >= offsetof(Element, kind)) word = std::byteswap(word);
+    if (offset == offsetof(Element, kind)) word = flag_bytes_swapped(word);
   }
   return word;
 }
@@ -49,7 +62,7 @@ inline std::uint64_t word_of(const Element& element, std::size_t offset) {
 }
 
 inline void set_word(Element* element, std::size_t offset, std::uint64_t word) {
-  word = first_field_lowest(word, offset);
+  word = first_field_in_memory(word, offset);
   std::memcpy(reinterpret_cast<std::uint8_t*>(element) + offset, &word, sizeof word);
 }
 
