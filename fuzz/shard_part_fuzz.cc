@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "waymark/shard/data_files.h"
 #include "waymark/shard/part.h"
 #include "waymark/shard/profile_codec.h"
 #include "waymark/shard/tree_codec.h"
@@ -33,6 +34,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (add_tree(input, tree)) {
     stacks::Tree again;
     if (!add_tree(bytes(encode(tree)), again) || encode(again) != encode(tree)) std::abort();
+  }
+  if (const auto files = read_data_files(input)) {
+    const std::string content = encode(*files);
+    const auto again = read_data_files(bytes(content));
+    if (!again || *again != *files) std::abort();
   }
   return 0;
 }

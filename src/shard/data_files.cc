@@ -10,6 +10,15 @@
 #include "waymark/base/mapped_file.h"
 
 namespace waymark::shard {
+namespace {
+
+/// The name becomes a part of a path, so that of a damaged part must not lead elsewhere.
+bool is_table_name(std::string_view name) {
+  return !name.empty() &&
+         std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
+}
+
+}  // namespace
 
 std::string encode(std::span<const DataFile> files) {
   std::string out;
@@ -31,7 +40,7 @@ Result<std::vector<DataFile>> read_data_files(Bytes content) {
     file.input = take_number(cursor);
     file.bytes = take_number(cursor);
     const std::string digest = take_text(cursor);
-    if (digest.size() != file.digest.size())
+    if (digest.size() != file.digest.size() || !is_table_name(file.table))
       return fail(ErrorCode::kBadData, "the part is damaged: its files do not fit");
     std::ranges::copy(digest, file.digest.begin());
   }

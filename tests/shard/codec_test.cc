@@ -134,6 +134,14 @@ TEST(DataFiles, there_and_back_and_content_that_is_cut_is_refused) {
   EXPECT_FALSE(read_data_files(bytes(content + 'x')));
 }
 
+TEST(DataFiles, names_that_lead_elsewhere_are_refused) {
+  for (const std::string name : {"", "..", "../calls", "/calls", "a/b", "Calls"}) {
+    const std::vector<DataFile> files = {{.table = name}};
+    const std::string content = encode(files);
+    EXPECT_FALSE(read_data_files(bytes(content))) << name;
+  }
+}
+
 TEST(Part, there_and_back_and_every_changed_byte_is_noticed) {
   const Part part{.job = sha256({}),
                   .shard = 300,
