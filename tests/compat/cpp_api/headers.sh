@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# headers.sh INCLUDE COMPILER: every C++ header of the interface compiles alone without a warning, in the
-# oldest C++; all of them together in each C++ from 11 to 23, with each installed compiler.
+# headers.sh INCLUDE COMPILER [STANDARD...]: every C++ header of the interface compiles alone without a warning, in
+# these versions of C++ (11); all of them together in each C++ from 11 to 23, with each installed compiler.
 set -uo pipefail
 include=$1
+standards=("${@:3}")
+[ ${#standards[@]} -gt 0 ] || standards=(11)
 compilers=("$2")
 for other in g++ clang++-19; do
   if [ "$other" != "$(basename "$2")" ] && command -v "$other" >/dev/null; then
@@ -23,7 +25,7 @@ headers=$(find interfaces common mem_acc i_dec pkt_printers opencsd -name '*.h' 
   ! -path 'opencsd/c_api/*' | sort)
 [ -n "$headers" ] || { echo "There are no headers in $include." >&2; exit 1; }
 for header in $headers; do
-  try "${compilers[0]}" 11 "$header"
+  for standard in "${standards[@]}"; do try "${compilers[0]}" "$standard" "$header"; done
 done
 for compiler in "${compilers[@]}"; do
   # shellcheck disable=SC2086  # One word for each header.
