@@ -16,7 +16,6 @@ class ThriftStruct {
     begin(field, kByte);
     bytes_ += static_cast<char>(value);
   }
-  void i16(int field, std::int16_t value) { number(field, kI16, value); }
   void i32(int field, std::int32_t value) { number(field, kI32, value); }
   void i64(int field, std::int64_t value) { number(field, kI64, value); }
   void flag(int field, bool value) { begin(field, value ? kTrue : kFalse); }
@@ -60,7 +59,6 @@ class ThriftStruct {
     kTrue = 1,
     kFalse = 2,
     kByte = 3,
-    kI16 = 4,
     kI32 = 5,
     kI64 = 6,
     kBinary = 8,

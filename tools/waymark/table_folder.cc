@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 int cannot_make(const std::string& path, const std::string& why) {
   return complain(
-      fmt::format("-o {}: the folder cannot be made: {}. Choose another one.", escaped(path), why),
+      fmt::format("Cannot make a folder in {}: {}. Choose another one.", escaped(path), why),
       kOutput);
 }
 
