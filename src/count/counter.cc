@@ -79,8 +79,7 @@ Counter::Counter() : group_{.places = std::make_unique_for_overwrite<Place[]>(kG
 
 // ---- Nodes ----------------------------------------------------------------------------------
 
-void Counter::begin(const void* memory, std::uint64_t flushes) {
-  if (origin_.memory == memory && origin_.flushes == flushes) return;
+void Counter::begin_anew(const void* memory, std::uint64_t flushes) {
   // The instructions may have changed since.
   if (origin_.memory != nullptr) {
     harvest();
@@ -459,13 +458,21 @@ void Counter::set_shares_cycles(bool share) {
   group_.forget();
 }
 
-// Removes exits, and unknown positions that were logged with the ranges.
-void Counter::tidy_group() {
-  const Place* const end = std::remove_if(
-      group_.places.get(), group_.places.get() + group_.size,
-      [](Place place) { return (place & kExitBit) != 0 || number_of(place) < Nodes::kFirst; });
-  group_.size = static_cast<std::size_t>(end - group_.places.get());
-  if (group_.size > kMaxGroup) group_.lost = true;
+// Removes exits, and unknown positions that were logged with the ranges.  Gives the number of
+// instructions of the ranges.
+std::uint64_t Counter::tidy_group() {
+  Place* const places = group_.places.get();
+  std::uint64_t instructions = 0;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < group_.size; ++i) {
+    const Place place = places[i];
+    if ((place & kExitBit) != 0 || number_of(place) < Nodes::kFirst) continue;
+    places[kept++] = place;
+    instructions += nodes_.numbered(number_of(place)).range.count;
+  }
+  group_.size = kept;
+  if (kept > kMaxGroup) group_.lost = true;
+  return instructions;
 }
 
 void Counter::Group::forget() {
@@ -484,7 +491,7 @@ void Counter::end_group_at_gap() {
 }
 
 void Counter::close_group() {
-  tidy_group();
+  const std::uint64_t instructions = tidy_group();
   if (group_.size == 0 && !group_.lost) {
     if (!group_.is_head) return;
     // The cycle count of a group from before this part, if there is one.
@@ -502,12 +509,9 @@ void Counter::close_group() {
   } else if (group_.lost) {
     add_other_cycles(group_.waiting_cycles);
   } else {
-    std::uint64_t instructions = 0;
-    const std::span<const Place> group(group_.places.get(), group_.size);
-    for (const Place place : group) instructions += node(place).range.count;
     CycleShare share(group_.waiting_cycles, instructions);
-    for (const Place place : group) {
-      Node& shares = node(place);
+    for (const Place place : std::span<const Place>(group_.places.get(), group_.size)) {
+      Node& shares = nodes_.numbered(number_of(place));
       shares.cycles += share.next(shares.range.count);
     }
   }

@@ -513,11 +513,6 @@ void Decoder::end_of_trace() {
   finish_packet();
 }
 
-std::size_t Decoder::drain(std::span<Element> out) {
-  if (queue_.ready() == 0) yield_ = false;
-  return queue_.drain(out);
-}
-
 void Decoder::report(Fault fault, Severity severity, TraceIndex index, Finding finding) {
   Diagnostic record;
   record.fault = fault;

@@ -188,8 +188,27 @@ class CountingWalk
     return waiting_end_;
   }
 
-  // Counts the headers that wait while they only follow links, one or two at a time, which nearly
-  // all do.
+  // Where the atoms of a header lead; 0 if one of them has no link.
+  [[nodiscard]] Place end_of_links(Place at, const PHeader& header) const {
+    std::uint32_t atoms = header.atoms;
+    for (std::uint32_t left = header.atom_count; left != 0 && at != 0; --left, atoms >>= 1)
+      at = this->next(at, atoms & 1);
+    return at;
+  }
+  // Counts the atoms of a header that all have links, and `cycles` with the first one.
+  void pass_links(Place at, const PHeader& header, std::uint64_t cycles) {
+    std::uint64_t share = cycles + header.first_cycles;
+    std::uint32_t atoms = header.atoms;
+    for (std::uint32_t left = header.atom_count; left != 0; --left, atoms >>= 1) {
+      this->step_over(at, atoms & 1);
+      if constexpr (kCycles) counter_.add_cycles(at, share);
+      share = header.other_cycles;
+      at = this->next(at, atoms & 1);
+    }
+  }
+
+  // Counts the headers that wait while they only follow links, which nearly all do.  Most of them
+  // have one or two atoms.
   void pass_headers(std::size_t end) {
     if (is_lost() || (kCycles && counter_.has_cycle_group())) return;
     Place at = at_;
@@ -205,22 +224,30 @@ class CountingWalk
         ++cycle_headers;
         continue;
       }
-      const unsigned first = header.atoms & 1U;
-      const Place between = this->next(at, first);
-      if (between == 0 || header.atom_count > 2 || budget == 1) break;
-      Place to = between;
-      if (header.atom_count == 2) {
-        const unsigned second = header.atoms >> 1;
-        to = this->next(between, second);
+      if (budget == 1) break;
+      if (header.atom_count > 2) {
+        const Place to = end_of_links(at, header);
         if (to == 0) break;
-        this->step_over(between, second);
-        if constexpr (kCycles) counter_.add_cycles(between, header.other_cycles);
+        pass_links(at, header, cycles);
+        at = to;
+      } else {
+        const unsigned first = header.atoms & 1U;
+        const Place between = this->next(at, first);
+        if (between == 0) break;
+        Place to = between;
+        if (header.atom_count == 2) {
+          const unsigned second = header.atoms >> 1;
+          to = this->next(between, second);
+          if (to == 0) break;
+          this->step_over(between, second);
+          if constexpr (kCycles) counter_.add_cycles(between, header.other_cycles);
+        }
+        this->step_over(at, first);
+        if constexpr (kCycles) counter_.add_cycles(at, cycles + header.first_cycles);
+        at = to;
       }
-      this->step_over(at, first);
-      if constexpr (kCycles) counter_.add_cycles(at, cycles + header.first_cycles);
       cycles = 0;
       --budget;
-      at = to;
       way_ = nullptr;
     }
     lost_told_ = false;

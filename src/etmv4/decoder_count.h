@@ -53,13 +53,21 @@ class CountingWalk final
     counter_.budget = budget_;
   }
 
+  /// Counts the rest of the parser's block.
+  void parse() {
+    if (queues_) {
+      parser_.parse(Queued{*this});
+    } else {
+      parser_.parse(*this);
+    }
+  }
+
   /// The place of the next packet; nullptr: the packet knows its index.
   void on_place(const std::uint8_t* at) { place_ = at; }
 
   /// Eight bytes can be read from there.
   bool on_atom_row(Bytes headers) {
     host_.took(headers.size());
-    if (queues_) return queue(headers);
     if (headers.empty()) return true;
     last_.place = &headers.back();
     if (waiting_.count != 0) [[unlikely]]
@@ -99,8 +107,7 @@ class CountingWalk final
     return one_by_one(headers, used);
   }
 
-  bool on_packet(Packet& packet) {
-    if (queues_) return queue(packet);
+  [[gnu::always_inline]] bool on_packet(Packet& packet) {
     if (at_ != 0 && held_.before == 0 && is_address(packet.type)) [[likely]] {
       host_.took(1);
       cycles_.first = cycles_.waits;
@@ -170,12 +177,22 @@ class CountingWalk final
     return type == PacketType::kAddressShortIs0 || type == PacketType::kAddress32Is0 ||
            type == PacketType::kAddressShortIs1 || type == PacketType::kAddressMatch;
   }
+  /// The decoder makes nothing of it, once it is synchronised.
+  static bool is_void(PacketType type) {
+    return type == PacketType::kAsync || type == PacketType::kIgnore;
+  }
   static bool is_cycle_count(const Packet& packet) {
     return (packet.type == PacketType::kCycleCountF1 || packet.type == PacketType::kCycleCountF2 ||
             packet.type == PacketType::kCycleCountF3) &&
            (!packet.has_commit || packet.commit == 0);
   }
   [[gnu::noinline]] bool slow_packet(Packet& packet) {
+    if (is_void(packet.type) && decoder_.sync_.state == Decoder::State::kDecode) {
+      host_.took(1);
+      last_.place = nullptr;
+      decoder_.packet_index_ = last_.index = index_of(packet);
+      return true;
+    }
     if (packet.atom_count != 0 && is_atoms(packet.type)) {
       // At the end of a block, atoms are handled one by one.
       std::uint64_t bits = packet.atoms;
@@ -242,20 +259,25 @@ class CountingWalk final
 
   // -- Where the decoder queues atoms and addresses until they are committed. --
 
-  bool queue(Bytes headers) {
-    for (const std::uint8_t& header : headers) {
-      decoder_.accept_atoms(parser_.index_of(&header), atom_packet(header));
-      if (decoder_.busy()) host_.flush();
-      if (decoder_.failed()) return false;
+  struct Queued {
+    static consteval protocol::VisitorTakes takes() { return {}; }
+
+    CountingWalk& walk;
+
+    bool on_atoms(TraceIndex index, const AtomPacket& atoms) {
+      walk.host_.took(1);
+      walk.decoder_.accept_atoms(index, atoms);
+      return drained();
     }
-    return true;
-  }
-  bool queue(Packet& packet) {
-    packet.index = index_of(packet);
-    if (host_.takes(packet)) decoder_.accept(packet);
-    if (decoder_.busy()) host_.flush();
-    return !decoder_.failed();
-  }
+    bool on_packet(const Packet& packet) {
+      if (walk.host_.takes(packet)) walk.decoder_.accept(packet);
+      return drained();
+    }
+    bool drained() {
+      if (walk.decoder_.busy()) walk.host_.flush();
+      return !walk.decoder_.failed();
+    }
+  };
   flow::Turn take(TraceIndex index, std::uint64_t& atoms, std::uint32_t& left) override {
     if (at_ == 0) enter_at(index);
     if (at_ == 0) return flow::Turn::kStuck;
@@ -380,14 +402,17 @@ class CountingWalk final
 
   // Returns the address that no atom has followed to the decoder.
   void hold() {
-    if (way_ != nullptr) {
-      --way_->times;
-      counter_.open_branch(way_->from());
-    }
     at_ = held_.before;
     held_.before = 0;
-    decoder_.queue_.hold(held_.place != nullptr ? parser_.index_of(held_.place) : held_.index,
-                         held_.address, decoder_.mode_.is);
+    if (way_ != nullptr) {
+      --way_->times;
+      // leave() opens an exit.
+      if (!is_exit(at_)) counter_.open_branch(way_->from());
+    }
+    const TraceIndex index = held_.place != nullptr ? parser_.index_of(held_.place) : held_.index;
+    if (last_.place != nullptr && last_.place == held_.place)
+      last_ = {.place = nullptr, .index = index};
+    decoder_.queue_.hold(index, held_.address, decoder_.mode_.is);
     path_.calls_forgotten = held_.forgotten;
   }
 

@@ -121,13 +121,7 @@ bool Parser::next(Packet& packet) {
     return next_unsynced(packet);
   if (carry_.active) [[unlikely]]
     return next_carried(packet);
-  if (position_ >= size_) return false;
-  packet.index = index_at(position_);
-  const std::uint8_t header = data_[position_];
-  if (header < kFirstAtomHeader) return read_rare(position_, packet);
-  copy_atoms(atom_packet(header), packet);
-  took(position_, 1);
-  return true;
+  return position_ < size_ && next_synced(packet);
 }
 
 std::size_t Parser::next(std::span<Packet> out) {

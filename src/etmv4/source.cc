@@ -53,14 +53,14 @@ struct Parts {
     const bool cycles = decoder.config().cycle_count_enabled();
     if (decoder.config().return_stack_enabled()) {
       if (cycles) {
-        parser.parse(CountingWalk<Host, true, true>(parser, decoder, counter, host));
+        CountingWalk<Host, true, true>(parser, decoder, counter, host).parse();
       } else {
-        parser.parse(CountingWalk<Host, false, true>(parser, decoder, counter, host));
+        CountingWalk<Host, false, true>(parser, decoder, counter, host).parse();
       }
     } else if (cycles) {
-      parser.parse(CountingWalk<Host, true, false>(parser, decoder, counter, host));
+      CountingWalk<Host, true, false>(parser, decoder, counter, host).parse();
     } else {
-      parser.parse(CountingWalk<Host, false, false>(parser, decoder, counter, host));
+      CountingWalk<Host, false, false>(parser, decoder, counter, host).parse();
     }
   }
   static bool has_cycles(const Config& config) { return config.cycle_count_enabled(); }

@@ -14,7 +14,7 @@
 namespace waymark::stm {
 namespace {
 
-/// Counts simple packets without making their elements.  `Host` as for etmv4::CountingWalk.
+/// Counts simple packets without making their elements.  `Host` is PacketSource::CountingHost.
 template <class Host>
 struct Counting {
   static consteval protocol::VisitorTakes takes() { return {}; }
@@ -28,8 +28,7 @@ struct Counting {
       ++passed;
       return true;
     }
-    if (host.takes(packet)) decoder.accept(packet);
-    host.flush();
+    if (host.takes(packet)) host.give(packet);
     return !decoder.failed();
   }
 };

@@ -271,13 +271,17 @@ class Counter {
   void stop_at_unreadable(std::uint64_t address);
   Node* observe_again(const Element& element);
   void observe_other(const Element& element);
-  void tidy_group();
+  std::uint64_t tidy_group();
   void count_cycles_of_group(std::uint64_t cycles);
   void end_group_at_gap();
   void close_group();
   [[nodiscard]] PartRange part_range(const Node& node) const;
   [[nodiscard]] std::vector<PartRange> group_ranges() const;
-  void begin(const void* memory, std::uint64_t flushes);
+  void begin(const void* memory, std::uint64_t flushes) {
+    if (origin_.memory != memory || origin_.flushes != flushes) [[unlikely]]
+      begin_anew(memory, flushes);
+  }
+  void begin_anew(const void* memory, std::uint64_t flushes);
   Node& make() { return nodes_.make(contexts_.current); }
   [[nodiscard]] Place known_block(std::uint64_t address, isa::Isa isa, std::uint8_t it);
   Node& add_block(const Range& range, std::uint8_t it, bool has_exit);

@@ -120,7 +120,10 @@ class Decoder : private DecoderState {
   void end_of_trace();
 
   /// Fills `out` from the front; returns the number of elements.
-  std::size_t drain(std::span<Element> out);
+  std::size_t drain(std::span<Element> out) {
+    if (queue_.ready() == 0) yield_ = false;
+    return queue_.drain(out);
+  }
 
   /// There is something left for drain() to do.
   [[nodiscard]] bool busy() const { return queue_.ready() != 0 || !diagnostics_.empty() || yield_; }

@@ -48,10 +48,18 @@ class ElementQueue {
   /// Takes elements from the front; returns their number.
   std::size_t drain(std::span<Element> out) {
     const std::size_t count = std::min(out.size(), ready_ - taken_);
-    std::copy_n(elements_.begin() + static_cast<std::ptrdiff_t>(taken_), count, out.begin());
+    if (count == 1) {  // For clients that take one at a time.
+      out.front() = elements_[taken_];
+    } else {
+      std::copy_n(elements_.begin() + static_cast<std::ptrdiff_t>(taken_), count, out.begin());
+    }
     taken_ += count;
     if (taken_ == ready_) {
-      elements_.erase(elements_.begin(), elements_.begin() + static_cast<std::ptrdiff_t>(ready_));
+      if (held() == 0) {
+        elements_.clear();
+      } else {
+        elements_.erase(elements_.begin(), elements_.begin() + static_cast<std::ptrdiff_t>(ready_));
+      }
       taken_ = ready_ = 0;
     }
     return count;

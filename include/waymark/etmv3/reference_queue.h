@@ -118,6 +118,10 @@ struct ReferenceQueue {
   /// Elements that were given, in order.
   void remember(std::span<const Element> elements) {
     given.reserve(slots.size());
+    if (elements.size() == 1) {
+      given.add(elements.front());
+      return;
+    }
     if (elements.size() > slots.size()) elements = elements.last(slots.size());
     for (const Element& element : elements) given.add(element);
   }

@@ -189,6 +189,7 @@ class Parser : private ParserState, frames::BlockReader {
     position_ = position + length;
   }
   bool next_unsynced(Packet& packet);
+  bool next_synced(Packet& packet);
   bool next_carried(Packet& packet);
   void give(const UnsyncedSearch::Chunk& chunk, Packet& packet);
 

@@ -45,6 +45,17 @@ inline unsigned Parser::read_match(const std::uint8_t* at, Packet& packet) {
   return 1;
 }
 
+// In synchronisation, with no unfinished packet, and with bytes left.
+inline bool Parser::next_synced(Packet& packet) {
+  packet.index = index_at(position_);
+  const std::uint8_t header = data_[position_];
+  if (header < kFirstAtomHeader) [[likely]]
+    return read_rare(position_, packet);
+  copy_atoms(atom_packet(header), packet);
+  took(position_, 1);
+  return true;
+}
+
 template <class Visitor>
 bool Parser::parse(Visitor&& visitor) {
   while (true) {
@@ -168,7 +179,7 @@ bool Parser::parse_rows(Visitor& visitor) {
       }
     }
     position_ = position;
-    if (!next(rare_)) return false;
+    if (!(synced_ ? next_synced(rare_) : next(rare_))) return false;
     position = position_;
     if constexpr (kPlaces) visitor.on_place(nullptr);
     if (!visitor.on_packet(rare_)) return true;

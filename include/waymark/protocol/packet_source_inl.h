@@ -156,7 +156,18 @@ struct PacketSource<P>::CountingHost {
       if (decoder.has_diagnostics()) source.report_diagnostics();
     }
   }
-  bool takes(const Packet& packet) { return source.count(packet); }
+  /// Gives a packet to the decoder, and everything that it makes of it to the counter.
+  void give(const Packet& packet)
+    requires(bool{kCan.puts})
+  {
+    Decoder& decoder = source.decoder();
+    Element* const begin = elements.data();
+    Element* const end = decoder.put(packet, begin, begin + elements.size());
+    if (end != begin) observe(static_cast<std::size_t>(end - begin));
+    if (decoder.busy()) [[unlikely]]
+      flush();
+  }
+  [[gnu::always_inline]] bool takes(const Packet& packet) { return source.count(packet); }
   void took(std::size_t packets) { source.statistics_.packets += packets; }
 
  private:

@@ -138,8 +138,8 @@ class Decoder : private DecoderState {
   }
   /// Data and flags of which nothing is to be reported.
   [[nodiscard]] bool is_simple(const Packet& packet) const {
-    return (is_data(packet) || packet.type == PacketType::kFlag) && told_timestamp_ &&
-           packet.defect == Defect::kNone;
+    return (is_data(packet) || packet.type == PacketType::kFlag) &&
+           (told_timestamp_ || !packet.has_timestamp) && packet.defect == Defect::kNone;
   }
   void take_time(const Packet& packet) {
     time_bits_ = std::max(time_bits_, packet.timestamp_bits);
