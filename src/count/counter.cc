@@ -79,7 +79,7 @@ Counter::Counter() : group_{.places = std::make_unique_for_overwrite<Place[]>(kG
 
 // ---- Nodes ----------------------------------------------------------------------------------
 
-void Counter::begin_anew(const void* memory, std::uint64_t flushes) {
+void Counter::begin_again(const void* memory, std::uint64_t flushes) {
   // The instructions may have changed since.
   if (origin_.memory != nullptr) {
     harvest();

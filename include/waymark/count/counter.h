@@ -279,9 +279,9 @@ class Counter {
   [[nodiscard]] std::vector<PartRange> group_ranges() const;
   void begin(const void* memory, std::uint64_t flushes) {
     if (origin_.memory != memory || origin_.flushes != flushes) [[unlikely]]
-      begin_anew(memory, flushes);
+      begin_again(memory, flushes);
   }
-  void begin_anew(const void* memory, std::uint64_t flushes);
+  void begin_again(const void* memory, std::uint64_t flushes);
   Node& make() { return nodes_.make(contexts_.current); }
   [[nodiscard]] Place known_block(std::uint64_t address, isa::Isa isa, std::uint8_t it);
   Node& add_block(const Range& range, std::uint8_t it, bool has_exit);

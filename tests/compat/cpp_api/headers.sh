@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# headers.sh INCLUDE COMPILER [STANDARD...]: every C++ header of the interface compiles alone without a warning, in
-# these versions of C++ (11); all of them together in each C++ from 11 to 23, with each installed compiler.
+# headers.sh INCLUDE COMPILER [STANDARD...]: the C++ headers of the interface compile together without a warning, in each
+# C++ from 11 to 23, with each installed compiler; and each header alone in these versions of C++.
 set -uo pipefail
 include=$1
 standards=("${@:3}")
-[ ${#standards[@]} -gt 0 ] || standards=(11)
 compilers=("$2")
 for other in g++ clang++-19; do
   if [ "$other" != "$(basename "$2")" ] && command -v "$other" >/dev/null; then
