@@ -127,6 +127,8 @@ bool read_header(std::string_view line, HttpHead& head) {
     head.has_origin = true;
   } else if (same_word(name, "sec-fetch-site")) {
     head.fetch_site = value;
+  } else if (same_word(name, "sec-fetch-mode")) {
+    head.navigates = value == "navigate";
   } else if (same_word(name, "transfer-encoding") || same_word(name, "content-length")) {
     head.has_body = true;
   } else if (same_word(name, "connection")) {
@@ -177,6 +179,16 @@ HttpAnswer error_answer(int status, std::string_view sentence) {
   TextBuffer text;
   write_error(text, sentence);
   return {.status = status, .type = "application/json", .body = std::string(text.view())};
+}
+
+HttpAnswer error_page(int status, std::string_view sentence) {
+  return {.status = status,
+          .type = "text/html; charset=utf-8",
+          .body = fmt::format(
+              "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+              "<meta name=\"color-scheme\" content=\"light dark\"><title>Waymark</title></head>"
+              "<body><h1>This page cannot be opened</h1><p>{}</p></body></html>\n",
+              sentence)};
 }
 
 HttpBytes answer_http(std::string_view head, const HttpHandler& handler) {

@@ -19,7 +19,8 @@ struct HttpHead {
   std::size_t host_count = 0;   ///< How often it is given.
   bool has_origin = false;
   bool has_body = false;
-  bool closes = false;  ///< The client wants the connection to end after the answer.
+  bool navigates = false;  ///< A person opens the address (Sec-Fetch-Mode).
+  bool closes = false;     ///< The client wants the connection to end after the answer.
 };
 
 struct HttpAnswer {
@@ -46,6 +47,9 @@ std::string_view target_of(std::string_view head);
 
 /// An error, with one sentence for the client.
 HttpAnswer error_answer(int status, std::string_view sentence);
+
+/// The same as a page for a person.  The sentence has no characters that HTML reserves.
+HttpAnswer error_page(int status, std::string_view sentence);
 
 /// An answer to what was not a whole request.  The connection ends after it.
 std::string short_answer(int status, std::string_view sentence);

@@ -24,6 +24,12 @@ bool Job::quick() const {
          std::holds_alternative<TracksQuestion>(*question);
 }
 
+bool Job::draws() const {
+  if (!request) return false;
+  const auto* question = std::get_if<Question>(&request->what);
+  return question != nullptr && std::holds_alternative<TimelineQuestion>(*question);
+}
+
 void JobQueue::push(JobPointer job) {
   const std::lock_guard lock(mutex_);
   if (job->request && !job->request->cancel.empty()) replace(job->request->cancel);
@@ -34,8 +40,19 @@ void JobQueue::push(JobPointer job) {
   }
   std::uint64_t& last = last_[client_of(*job)];
   last = std::max(last + 1, begun_);
+  const bool draws = job->draws();
   questions_.push_back({last, std::move(job)});
   question_ready_.notify_one();
+  if (draws) picture_ready_.notify_one();
+}
+
+std::vector<JobQueue::Waiting>::iterator JobQueue::next(Kind kind) {
+  auto first = questions_.end();
+  for (auto at = questions_.begin(); at != questions_.end(); ++at) {
+    if (kind == Kind::kPicture && !at->job->draws()) continue;
+    if (first == questions_.end() || at->number < first->number) first = at;
+  }
+  return first;
 }
 
 JobPointer JobQueue::pop(Kind kind) {
@@ -47,9 +64,10 @@ JobPointer JobQueue::pop(Kind kind) {
     job = std::move(quick_.front());
     quick_.pop_front();
   } else {
-    question_ready_.wait(lock, [&] { return closed_ || !questions_.empty(); });
+    auto first = questions_.end();
+    auto& ready = kind == Kind::kPicture ? picture_ready_ : question_ready_;
+    ready.wait(lock, [&] { return closed_ || (first = next(kind)) != questions_.end(); });
     if (closed_) return nullptr;
-    const auto first = std::ranges::min_element(questions_, {}, &Waiting::number);
     begun_ = std::max(begun_, first->number);
     job = std::move(first->job);
     questions_.erase(first);
@@ -77,6 +95,7 @@ void JobQueue::close() {
   closed_ = true;
   for (const JobPointer& job : running_) job->gone = true;
   quick_ready_.notify_all();
+  picture_ready_.notify_all();
   question_ready_.notify_all();
 }
 

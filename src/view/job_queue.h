@@ -33,16 +33,20 @@ struct Job {
   [[nodiscard]] bool wanted() const { return !gone && !replaced; }
   /// Whether the answer is at hand: it needs no computing.
   [[nodiscard]] bool quick() const;
+  /// Whether it draws the timeline, which must follow the hand of the user.
+  [[nodiscard]] bool draws() const;
 };
 
 using JobPointer = std::shared_ptr<Job>;
 
-/// What is quick has a queue of its own.  Each other job gets a number: that after the last job of
-/// its client, or that of the job that last began if this is more; the lowest begins first.  So
-/// the jobs of a client with many go between those of the others.
+/// What is quick has a queue of its own.  Pictures wait with the other questions, but a worker may
+/// take only them, so that slow questions never hold up all of them.  Each job of these gets a
+/// number: that after the last job of its client, or that of the job that last began if this is
+/// more; the lowest begins first.  So the jobs of a client with many go between those of the
+/// others.
 class JobQueue {
  public:
-  enum class Kind : std::uint8_t { kQuick, kQuestion };
+  enum class Kind : std::uint8_t { kQuick, kPicture, kQuestion };  ///< kQuestion: also pictures.
 
   void push(JobPointer job);
   /// Waits for a job; nullptr: the queue was closed.
@@ -60,11 +64,14 @@ class JobQueue {
     JobPointer job;
   };
 
+  /// With the lock: the next job for a worker; questions_.end(): there is none.
+  std::vector<Waiting>::iterator next(Kind kind);
   /// With the lock: jobs with this key are not wanted any more.  To say so is quick.
   void replace(const std::string& key);
 
   std::mutex mutex_;
   std::condition_variable quick_ready_;
+  std::condition_variable picture_ready_;
   std::condition_variable question_ready_;
   std::deque<JobPointer> quick_;
   std::vector<Waiting> questions_;  ///< In the order of arrival.

@@ -139,7 +139,8 @@ Result<void> HttpServer::run(const std::function<bool()>& stop) {
     std::vector<std::jthread> workers;
     // Before the workers are joined, also if the system refuses one of them.
     const CloseLater closer{queue_};
-    workers.emplace_back([this] { work(JobQueue::Kind::kQuick); });
+    for (const JobQueue::Kind kind : {JobQueue::Kind::kQuick, JobQueue::Kind::kPicture})
+      workers.emplace_back([this, kind] { work(kind); });
     for (unsigned i = 0; i < options_.workers; ++i)
       workers.emplace_back([this] { work(JobQueue::Kind::kQuestion); });
     constexpr milliseconds kPeriod{100};
@@ -179,8 +180,10 @@ HttpAnswer HttpServer::answer(Job& job, const HttpHead& head) const {
   const bool is_page = job.request && std::holds_alternative<PageRequest>(job.request->what);
   if (auto sentence = foreign(head, is_page)) return error_answer(403, *sentence);
   // The token comes first: without it, nothing is said about anything else.
-  if (!job.request && job.request.error().status == 403)
-    return error_answer(403, job.request.error().sentence);
+  if (!job.request && job.request.error().status == 403) {
+    const std::string& sentence = job.request.error().sentence;
+    return head.navigates ? error_page(403, sentence) : error_answer(403, sentence);
+  }
   if (head.method != "GET") {
     return error_answer(405, "Only GET is answered; the server changes nothing.");
   }

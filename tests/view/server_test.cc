@@ -196,6 +196,18 @@ TEST_F(ViewServer, refuses_without_the_token) {
   EXPECT_EQ(status(ask(get("%2e%2e/secret"))), 404);
 }
 
+TEST_F(ViewServer, a_person_without_the_token_gets_a_page) {
+  start();
+  const std::string request = "GET /wrong/ HTTP/1.1\r\nHost: " + host() + "\r\n";
+  const std::string page = ask(request + "Sec-Fetch-Mode: navigate\r\n\r\n");
+  EXPECT_EQ(status(page), 403);
+  EXPECT_NE(page.find("Content-Type: text/html"), std::string::npos) << page;
+  EXPECT_NE(page.find("the address that 'waymark view' printed"), std::string::npos) << page;
+  const std::string answer = ask(request + "Sec-Fetch-Mode: cors\r\n\r\n");
+  EXPECT_EQ(status(answer), 403);
+  EXPECT_NE(answer.find("Content-Type: application/json"), std::string::npos) << answer;
+}
+
 TEST_F(ViewServer, answers_only_get) {
   start();
   for (const char* method : {"POST", "PUT", "DELETE", "OPTIONS", "HEAD", "PATCH"}) {
@@ -295,6 +307,18 @@ TEST_F(ViewServer, other_clients_are_served_while_a_question_is_computed) {
   wait_for(session_.measured, 1);
   EXPECT_EQ(status(ask(get("api/1/capture"))), 200);
   EXPECT_EQ(status(ask(get(""))), 200);
+}
+
+TEST_F(ViewServer, pictures_are_drawn_while_slow_questions_are_computed) {
+  session_.delay = milliseconds(20'000);
+  start({.workers = 1});
+  Client slow(server_->port());
+  slow.send(get("api/1/measure?cancel=page.measure"));
+  slow.send(get("api/1/measure?cancel=page.other"));
+  wait_for(session_.measured, 1);
+  // The same page, whose questions wait for each other.
+  EXPECT_EQ(status(ask(get("api/1/timeline?width=100&cancel=page.timeline"))), 200);
+  EXPECT_EQ(session_.measured, 1);
 }
 
 TEST_F(ViewServer, a_client_with_many_questions_takes_turns_with_the_others) {
