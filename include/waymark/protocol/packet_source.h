@@ -129,11 +129,8 @@ class PacketSource final : public Source {
   Decoder& decoder() { return *decoder_; }
 
   // -- With a decoder. --
-  /// next(), as a function of its own: what next() does before it needs few registers.
-  std::size_t next_apart(std::span<Element> out, std::size_t count);
-  std::size_t next_marked(std::span<Element> out, std::size_t count);
   template <Marking kMarking>
-  std::size_t next_element(std::span<Element> out, std::size_t count);
+  std::size_t next_element(std::span<Element> out);
   template <Marking kMarking>
   Parsed parse_into(std::span<Element> out, std::size_t& count);
   bool parse_until_busy();

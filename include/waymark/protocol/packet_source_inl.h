@@ -205,36 +205,12 @@ template <class P>
 std::size_t PacketSource<P>::next(std::span<Element> out) {
   if (!decoder_) return next_packets();
   if (used_up_) return 0;
-  std::size_t count = 0;
-  if constexpr (kCan.runs_atoms) {
-    // Clients that take one element at a time nearly always get the next range of a packet.
-    if (decoder().running()) {
-      Element* const end = out.data() + out.size();
-      count = static_cast<std::size_t>(decoder().resume(out.data(), end) - out.data());
-      if (count == out.size() && !kCan.remembers_elements) {
-        statistics_.elements += count;
-        return count;
-      }
-    }
-  }
-  if constexpr (kCan.runs_atoms && !kCan.remembers_elements) return next_apart(out, count);
-  return next_marked(out, count);
-}
-
-template <class P>
-[[gnu::noinline]] std::size_t PacketSource<P>::next_apart(std::span<Element> out,
-                                                          std::size_t count) {
-  return next_marked(out, count);
-}
-
-template <class P>
-std::size_t PacketSource<P>::next_marked(std::span<Element> out, std::size_t count) {
   if constexpr (kCan.marks_parts) {
     if (marks_ != nullptr && marks_->parts == PartMarks::Parts::kFrames)
-      return next_element<Marking::kFrames>(out, count);
-    if (marks_ != nullptr) return next_element<Marking::kBytes>(out, count);
+      return next_element<Marking::kFrames>(out);
+    if (marks_ != nullptr) return next_element<Marking::kBytes>(out);
   }
-  return next_element<Marking::kNone>(out, count);
+  return next_element<Marking::kNone>(out);
 }
 
 template <class P>
@@ -362,7 +338,14 @@ bool PacketSource<P>::same_state(const Source& other) const {
 
 template <class P>
 template <typename PacketSource<P>::Marking kMarking>
-std::size_t PacketSource<P>::next_element(std::span<Element> out, std::size_t count) {
+std::size_t PacketSource<P>::next_element(std::span<Element> out) {
+  std::size_t count = 0;
+  if constexpr (kCan.runs_atoms) {
+    if (decoder().running()) {
+      Element* const end = out.data() + out.size();
+      count = static_cast<std::size_t>(decoder().resume(out.data(), end) - out.data());
+    }
+  }
   while (count != out.size()) {
     if (decoder().busy()) {
       count += decoder().drain(out.subspan(count));
