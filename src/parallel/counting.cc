@@ -57,6 +57,10 @@ bool CountingConsumer::take(std::unique_ptr<Piece> piece) {
   return !taken_ || taken_(counted.end_at);
 }
 
+std::vector<count::Part> CountingConsumer::take_parts(Piece& piece) {
+  return std::move(static_cast<Counted&>(piece).parts);
+}
+
 count::Counts CountingConsumer::take_counts(const Source& source) {
   const auto at = std::ranges::find(sources_, &source);
   if (at == sources_.end()) return {};

@@ -10,20 +10,13 @@
 #include <vector>
 
 #include "handover.h"
+#include "stretches.h"
 
 namespace waymark::parallel {
 namespace {
 
-constexpr std::size_t kBatch = 1024;
-// What is fed at once stays in the second-level cache.  The elements of these bytes must also stay
-// few until the piece is asked how much it holds.
-constexpr std::size_t kBlock = std::size_t{32} << 10;
-// What one thread decodes before the others begin: enough for every usual source to synchronise, so
-// that there is a state to guess from.
-constexpr std::size_t kFirstPiece = std::size_t{64} << 10;
 constexpr std::size_t kLeastPiece = std::size_t{1} << 10;
 constexpr std::size_t kMostPiece = std::size_t{1} << 30;
-constexpr std::size_t kLeastWarmUp = std::size_t{2} << 10;
 // In units of the distance between two synchronisation points: such a stretch nearly always
 // contains two of them, and at least one with the packets after it.
 constexpr std::size_t kSyncPeriods = 3;
@@ -31,28 +24,9 @@ constexpr std::size_t kSyncPeriods = 3;
 // factor, unless they would exceed the requested length by the second.
 constexpr std::size_t kWarmUpsInPiece = 64;
 constexpr std::size_t kMostStretching = 4;
-// A piece that wants more gets this many bytes at a time.
-constexpr std::size_t kLookAhead = std::size_t{1} << 10;
 // Consecutive wrong guesses after which warm-ups become longer, and one thread does the rest.
 constexpr unsigned kManyWrong = 4;
 constexpr unsigned kTooManyWrong = 16;
-
-std::size_t whole_frames(std::size_t bytes) {
-  return (bytes + frames::kFrameSize - 1) / frames::kFrameSize * frames::kFrameSize;
-}
-
-void drain(DecodeTree& tree, Piece* piece, TraceIndex end, std::vector<Element>& batch) {
-  if (piece != nullptr) return piece->drain(tree, end, batch);
-  while (tree.next(batch) != 0) {
-  }
-}
-
-void finish(DecodeTree& tree, Piece& piece, TraceIndex end, std::vector<Element>& batch) {
-  tree.set_observer(&piece);
-  tree.finish();
-  drain(tree, &piece, end, batch);
-  tree.set_observer(nullptr);
-}
 
 /// The count of the source with the fewest, among those with any.
 std::uint64_t least_syncs(const DecodeTree& tree) {
@@ -73,9 +47,8 @@ class ParallelDecoder::Run {
       Bytes trace, Consumer& consumer, unsigned threads)
       : tree_(tree),
         statistics_(statistics),
-        batch_(kBatch),
-        index_(index),
-        trace_(trace),
+        batch_(kDecodedBatch),
+        trace_(index, trace),
         consumer_(consumer),
         threads_(threads),
         pieces_{.trace = trace.size(), .bytes = options.piece_bytes},
@@ -97,7 +70,7 @@ class ParallelDecoder::Run {
     }
     if (!goes_on) return {};
     auto last = consumer_.begin();
-    finish(tree_, *last, index_ + trace_.size(), batch_);
+    trace_.finish(tree_, *last, batch_);
     last->end();
     ++statistics_.pieces;
     static_cast<void>(consumer_.take(std::move(last)));
@@ -161,48 +134,16 @@ class ParallelDecoder::Run {
 
   // -- Any thread --
 
-  /// Decodes the bytes from `from` to `to` and returns where it ended.  It ends earlier if the
-  /// piece holds enough, or if the tree failed or refused a block, which can only be the very
-  /// first.
-  std::size_t decode_stretch(DecodeTree& tree, std::size_t from, std::size_t to, Piece* piece,
-                             std::vector<Element>& batch, std::optional<Error>* refused = nullptr) {
-    tree.set_observer(piece);
-    while (from < to && !tree.failed() && (piece == nullptr || piece->held() < Piece::kMostHeld)) {
-      const std::size_t size = std::min(kBlock, to - from);
-      if (const auto fed = tree.feed(index_ + from, trace_.subspan(from, size)); !fed) {
-        if (refused != nullptr) *refused = fed.error();
-        break;
-      }
-      from += size;
-      drain(tree, piece, index_ + from, batch);
-    }
-    tree.set_observer(nullptr);
-    return from;
-  }
-
-  /// Continues after a piece as long as it wants.
-  void complete(DecodeTree& tree, Piece& piece, std::size_t from, std::vector<Element>& batch) {
-    tree.set_observer(&piece);
-    while (piece.wants_more() && from < trace_.size() && !tree.failed()) {
-      const std::size_t size = std::min(kLookAhead, trace_.size() - from);
-      if (!tree.feed(index_ + from, trace_.subspan(from, size))) break;
-      from += size;
-      drain(tree, &piece, index_ + from, batch);
-    }
-    tree.set_observer(nullptr);
-    if (piece.wants_more() && !tree.failed()) finish(tree, piece, index_ + trace_.size(), batch);
-  }
-
   /// Starts at the position of the tree, whose counts are 0.
   void decode_piece(DecodeTree& tree, std::size_t from, std::size_t to, Done& done,
                     std::vector<Element>& batch) {
     const std::uint64_t resets = tree.resets();
     done.piece = consumer_.begin();
-    done.end_at = decode_stretch(tree, from, to, done.piece.get(), batch);
+    done.end_at = trace_.decode(tree, from, to, done.piece.get(), batch);
     done.reset = tree.resets() != resets;
     done.end = tree.clone();
     done.piece->end();
-    complete(tree, *done.piece, done.end_at, batch);
+    trace_.complete(tree, *done.piece, done.end_at, batch);
   }
 
   // -- The workers --
@@ -216,7 +157,7 @@ class ParallelDecoder::Run {
   }
 
   void work_on_pieces() {
-    std::vector<Element> batch(kBatch);
+    std::vector<Element> batch(kDecodedBatch);
     std::unique_ptr<DecodeTree> tree;
     while (const std::optional<Job> job = handover_.begin_piece()) {
       if (tree == nullptr) tree = job->known.state->clone();
@@ -227,14 +168,7 @@ class ParallelDecoder::Run {
   Done decode_guess(DecodeTree& tree, std::vector<Element>& batch, const Job& job) {
     const std::size_t begin = pieces_.begin(job.number);
     Done done;
-    tree.restore(*job.known.state);
-    std::size_t from = job.known.at;
-    if (begin - from > job.warm_up) {
-      from = begin - job.warm_up;
-      tree.jump();
-    }
-    done.warm_up = begin - from;
-    decode_stretch(tree, from, begin, nullptr, batch);
+    done.warm_up = trace_.approach(tree, *job.known.state, job.known.at, begin, job.warm_up, batch);
     tree.reset_statistics();
     done.begin = tree.clone();
     decode_piece(tree, begin, pieces_.end(job.number), done, batch);
@@ -247,11 +181,11 @@ class ParallelDecoder::Run {
   bool decode_here(std::size_t from, std::size_t to) {
     while (from < to) {
       auto piece = consumer_.begin();
-      const std::size_t end = decode_stretch(tree_, from, to, piece.get(), batch_, &refused_);
+      const std::size_t end = trace_.decode(tree_, from, to, piece.get(), batch_, &refused_);
       if (refused_) return false;
       if (from == 0) density_ = piece->held() / std::max<std::size_t>(1, end);
       piece->end();
-      if (piece->wants_more()) complete(*tree_.clone(), *piece, end, batch_);
+      if (piece->wants_more()) trace_.complete(*tree_.clone(), *piece, end, batch_);
       ++statistics_.pieces;
       if (!consumer_.take(std::move(piece)) || tree_.failed()) return false;
       from = end;
@@ -353,8 +287,7 @@ class ParallelDecoder::Run {
   std::size_t most_warm_up_ = 0;
 
   // Constant once workers run.
-  const TraceIndex index_;
-  const Bytes trace_;
+  const Stretches trace_;
   Consumer& consumer_;
   const unsigned threads_;
   Pieces pieces_;

@@ -151,9 +151,8 @@ Result<std::optional<Part>> Folder::part(std::size_t shard) const {
   auto part = read_part(file->bytes());
   if (!part) return refuse(part.error().code, part.error().detail);
   if (part->job != job_) return refuse(ErrorCode::kConflict, "this is a part of another job");
-  const Want* const want = find_want(plan_.format);
-  if (part->shard != shard || part->codes.size() != plan_.shards[shard].count || want == nullptr ||
-      part->payload != want->payload)
+  if (part->shard != shard || part->codes.size() != plan_.shards[shard].count ||
+      part->payload != plan_.payload_of(shard))
     return refuse(ErrorCode::kConflict, "this is the part of another shard");
   return std::optional<Part>(*std::move(part));
 }

@@ -45,6 +45,7 @@ class Reader {
                               "other; keep one of them.",
                               escaped(path_)));
     }
+    WAYMARK_TRY(check_slices());
     return std::move(job_);
   }
 
@@ -62,11 +63,13 @@ class Reader {
     if (key == "shards") return read_count(value, key, job_.shards);
     if (key == "inputs_per_shard") return read_count(value, key, job_.inputs_per_shard);
     if (key == "bytes_per_shard") return read_count(value, key, job_.bytes_per_shard);
+    if (key == "slices") return read_count(value, key, job_.slices);
+    if (key == "slice_bytes") return read_count(value, key, job_.slice_bytes);
     if (key == "check") return read_check(value);
     if (key == "options") return read_options(value);
     static constexpr std::string_view kKnown[] = {
-        "what",  "format",           "inputs",          "lists",  "shards",
-        "check", "inputs_per_shard", "bytes_per_shard", "options"};
+        "what",  "format", "inputs",      "lists",  "shards", "inputs_per_shard", "bytes_per_shard",
+        "check", "slices", "slice_bytes", "options"};
     const auto near = nearest(key, kKnown);
     return wrong(value,
                  fmt::format("'{}' is not a key of a job; {}", escaped(key),
@@ -112,6 +115,22 @@ class Reader {
       return wrong(value, "check takes \"content\" or \"times\".");
     job_.check = *word == "times" ? Check::kTimes : Check::kContent;
     return {};
+  }
+
+  Result<void> check_slices() {
+    if (job_.slices == 0 && job_.slice_bytes == 0) return {};
+    if (job_.slices != 0 && job_.slice_bytes != 0) {
+      return fail(ErrorCode::kParse,
+                  fmt::format("{}: slices and slice_bytes exclude each other; keep one of them.",
+                              escaped(path_)));
+    }
+    if (find_want(job_.format)->payload == Payload::kProfile) return {};
+    return fail(
+        ErrorCode::kParse,
+        fmt::format("{}: what = \"{}\" cannot be made of slices, because it needs more than "
+                    "counts; leave {} out.",
+                    escaped(path_), escaped(job_.what),
+                    job_.slices != 0 ? "slices" : "slice_bytes"));
   }
 
   Result<void> read_options(const toml::node& value) {

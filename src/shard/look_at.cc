@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
+#include "stopped.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/index/file_digest.h"
@@ -16,16 +18,20 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostFiles = 1'000'000;
-constexpr std::string_view kStopped = "Interrupted.";
 
 /// Adds up what is in files.
 class Looker {
  public:
-  Looker(Check check, const Stop& stop) : check_(check), stop_(stop) {}
+  /// Of `without`, only the size counts.
+  Looker(Check check, const Stop& stop, std::string without)
+      : check_(check), stop_(stop), without_(std::move(without)) {}
 
   Result<void> add(const std::string& path) {
-    if (stop_ && stop_()) return fail(ErrorCode::kConflict, std::string(kStopped));
-    return check_ == Check::kTimes ? add_times(path) : add_content(path);
+    if (stop_ && stop_()) return stopped();
+    std::error_code ignored;
+    if (check_ == Check::kTimes) return add_times(path);
+    if (!without_.empty() && fs::equivalent(path, without_, ignored)) return add_size(path);
+    return add_content(path);
   }
 
   void add_name(std::string_view name) {
@@ -37,12 +43,25 @@ class Looker {
   [[nodiscard]] std::uint64_t digest() const { return digest_; }
 
  private:
-  Result<void> add_times(const std::string& path) {
+  static Result<struct stat> status_of(const std::string& path) {
     struct stat status{};
-    if (::stat(path.c_str(), &status) != 0) {
-      return fail(ErrorCode::kIo,
-                  fmt::format("{}: {}", escaped(path), std::generic_category().message(errno)));
-    }
+    if (::stat(path.c_str(), &status) == 0) return status;
+    return fail(ErrorCode::kIo,
+                fmt::format("{}: {}", escaped(path), std::generic_category().message(errno)));
+  }
+
+  Result<void> add_size(const std::string& path) {
+    const auto status = status_of(path);
+    if (!status) return std::unexpected(status.error());
+    bytes_ += static_cast<std::uint64_t>(status->st_size);
+    mix(static_cast<std::uint64_t>(status->st_size));
+    return {};
+  }
+
+  Result<void> add_times(const std::string& path) {
+    const auto found = status_of(path);
+    if (!found) return std::unexpected(found.error());
+    const struct stat& status = *found;
     bytes_ += static_cast<std::uint64_t>(status.st_size);
     mix(static_cast<std::uint64_t>(status.st_size));
     mix(static_cast<std::uint64_t>(status.st_mtim.tv_sec));
@@ -56,7 +75,7 @@ class Looker {
     index::FileDigest digest;
     const std::uint64_t size = file->size();
     for (std::uint64_t at = 0; at < size; at += kStep) {
-      if (stop_ && stop_()) return fail(ErrorCode::kConflict, std::string(kStopped));
+      if (stop_ && stop_()) return stopped();
       (void)digest.read(file->bytes(), std::min(at + kStep, size));
       file->passed(at);
     }
@@ -76,6 +95,7 @@ class Looker {
 
   Check check_;
   const Stop& stop_;
+  std::string without_;
   std::uint64_t bytes_ = 0;
   std::uint64_t digest_ = 0xCBF29CE484222325ULL;
 };
@@ -103,9 +123,12 @@ Result<std::vector<std::string>> files_below(const std::string& folder) {
 bool was_stopped(const Error& error) { return error.detail == kStopped; }
 
 Result<Input> look_at(const std::string& path, const std::string& folder, Check check,
-                      const Stop& stop) {
-  const std::string whole = path.starts_with('/') ? path : folder + "/" + path;
-  Looker looker(check, stop);
+                      const Stop& stop, const std::string& without) {
+  const auto below = [&](const std::string& each) {
+    return each.empty() || each.starts_with('/') ? each : folder + "/" + each;
+  };
+  const std::string whole = below(path);
+  Looker looker(check, stop, below(without));
   std::error_code ignored;
   if (fs::is_directory(whole, ignored)) {
     const auto files = files_below(whole);
@@ -121,8 +144,10 @@ Result<Input> look_at(const std::string& path, const std::string& folder, Check 
 }
 
 Result<void> check_inputs(const Plan& plan, std::size_t shard, const Stop& stop) {
+  const Cut* const cut = plan.cut_of(shard);
   for (const Input& input : plan.inputs_of(shard)) {
-    const auto now = look_at(input.path, plan.folder, plan.check, stop);
+    const auto now = look_at(input.path, plan.folder, plan.check, stop,
+                             cut != nullptr ? cut->trace : std::string());
     if (!now) return std::unexpected(now.error());
     if (*now != input) {
       return fail(ErrorCode::kConflict,

@@ -78,8 +78,17 @@ std::string text_without_end(const Plan& plan) {
     put_quoted(text, input.path);
     text += '\n';
   }
-  for (const Shard& shard : plan.shards)
-    text += fmt::format("shard {} {}\n", shard.first, shard.count);
+  for (const Cut& cut : plan.cuts) {
+    text += fmt::format("cut {} {} {} ", cut.input, cut.trace_bytes, cut.slice_bytes);
+    put_quoted(text, cut.trace);
+    text += '\n';
+    for (const auto& [id, bytes] : cut.id_bytes) text += fmt::format("id {} {}\n", id, bytes);
+    for (const std::uint64_t digest : cut.digests) text += fmt::format("digest {:016x}\n", digest);
+  }
+  for (const Shard& shard : plan.shards) {
+    text += shard.slice ? fmt::format("slice {} {}\n", shard.first, *shard.slice)
+                        : fmt::format("shard {} {}\n", shard.first, shard.count);
+  }
   return text;
 }
 
@@ -98,6 +107,37 @@ class Line {
  private:
   std::string_view rest_;
 };
+
+/// The lines after "cut" belong to it.
+bool read_cut(Plan& plan, std::string_view key, Line& line) {
+  if (key == "cut") {
+    const auto input = parse_number(line.word());
+    const auto trace_bytes = parse_number(line.word());
+    const auto slice_bytes = parse_number(line.word());
+    auto trace = unquoted(line.rest());
+    if (!input || !trace_bytes || !slice_bytes || *slice_bytes == 0 || !trace ||
+        *trace_bytes / *slice_bytes >= kMostShards)
+      return false;
+    plan.cuts.push_back({.input = *input,
+                         .trace = *std::move(trace),
+                         .trace_bytes = *trace_bytes,
+                         .slice_bytes = *slice_bytes});
+    return true;
+  }
+  if (plan.cuts.empty()) return false;
+  Cut& cut = plan.cuts.back();
+  if (key == "id") {
+    const auto id = parse_number(line.word());
+    const auto bytes = parse_number(line.rest());
+    if (!id || *id >= kTraceIdCount || !bytes) return false;
+    cut.id_bytes.emplace_back(static_cast<TraceId>(*id), *bytes);
+    return true;
+  }
+  const auto digest = parse_number(line.rest(), 16);
+  if (!digest) return false;
+  cut.digests.push_back(*digest);
+  return true;
+}
 
 bool read_line(Plan& plan, std::string_view text) {
   Line line(text);
@@ -127,43 +167,70 @@ bool read_line(Plan& plan, std::string_view text) {
     plan.inputs.push_back({.path = *std::move(path), .bytes = *bytes, .digest = *digest});
     return true;
   }
-  if (key != "shard" || plan.shards.size() >= kMostShards) return false;
+  if (key == "cut" || key == "id" || key == "digest") return read_cut(plan, key, line);
+  const bool is_slice = key == "slice";
+  if ((key != "shard" && !is_slice) || plan.shards.size() >= kMostShards) return false;
   const auto first = parse_number(line.word());
-  const auto count = parse_number(line.rest());
-  if (!first || !count || *count == 0) return false;
-  plan.shards.push_back({.first = *first, .count = *count});
+  const auto number = parse_number(line.rest());
+  if (!first || !number || (*number == 0 && !is_slice)) return false;
+  if (is_slice) {
+    plan.shards.push_back({.first = *first, .count = 1, .slice = *number});
+  } else {
+    plan.shards.push_back({.first = *first, .count = *number});
+  }
   return true;
 }
 
-/// Whether the shards have each input once, in order.
-bool covers_inputs(const Plan& plan) {
+/// Whether the cuts are those of inputs, and have what their slices need.
+bool has_good_cuts(const Plan& plan) {
   std::size_t next = 0;
-  for (const Shard& shard : plan.shards) {
-    if (shard.first != next || shard.count > plan.inputs.size() - next) return false;
-    next += shard.count;
+  for (const Cut& cut : plan.cuts) {
+    if (cut.input < next || cut.input >= plan.inputs.size()) return false;
+    next = cut.input + 1;
+    if (!cut.digests.empty() && cut.digests.size() != 2 * cut.limits().size() - 1) return false;
   }
-  return next == plan.inputs.size() && next != 0;
+  return true;
 }
 
-void divide(Plan& plan, const Job& job) {
-  const std::size_t inputs = plan.inputs.size();
-  const auto add = [&](std::size_t first, std::size_t end) {
-    if (first != end) plan.shards.push_back({.first = first, .count = end - first});
+/// Whether the shards have each input once, in order: all slices of those that are cut.
+bool covers_inputs(const Plan& plan) {
+  std::size_t next = 0;
+  auto cut = plan.cuts.begin();
+  for (auto shard = plan.shards.begin(); shard != plan.shards.end();) {
+    if (shard->first != next || shard->count > plan.inputs.size() - next) return false;
+    next += shard->count;
+    if (!shard->slice) {
+      if (cut != plan.cuts.end() && cut->input < next) return false;
+      ++shard;
+      continue;
+    }
+    if (cut == plan.cuts.end() || cut->input != shard->first) return false;
+    const std::size_t count = cut->limits().size() - 1;
+    for (std::size_t i = 0; i < count; ++i, ++shard) {
+      if (shard == plan.shards.end() || shard->first != cut->input || shard->count != 1 ||
+          shard->slice != i)
+        return false;
+    }
+    ++cut;
+  }
+  return next == plan.inputs.size() && next != 0 && cut == plan.cuts.end();
+}
+
+/// Divides consecutive inputs that are whole.  `share`: the bytes of a shard; 0: `step` inputs.
+void divide_whole(Plan& plan, std::size_t begin, std::size_t end, std::uint64_t share,
+                  std::size_t step) {
+  const auto add = [&](std::size_t first, std::size_t last) {
+    if (first != last) plan.shards.push_back({.first = first, .count = last - first});
   };
-  if (job.shards == 0 && job.bytes_per_shard == 0) {
-    const std::size_t step = std::clamp<std::size_t>(job.inputs_per_shard, 1, inputs);
-    for (std::size_t at = 0; at < inputs; at += step) add(at, std::min(at + step, inputs));
+  if (share == 0) {
+    for (std::size_t at = begin; at < end; at += step) add(at, std::min(at + step, end));
     return;
   }
   // A cut is where the bytes before an input pass the next multiple of a shard's share.
-  std::uint64_t whole = 0;
-  for (const Input& input : plan.inputs) whole += input.bytes + 1;
-  const std::uint64_t share = std::max<std::uint64_t>(
-      job.shards != 0 ? (whole + job.shards - 1) / job.shards : job.bytes_per_shard, 1);
-  std::size_t first = 0;
+  std::size_t first = begin;
   std::uint64_t bytes = 0;
   std::uint64_t limit = share;
-  for (std::size_t i = 0; i < inputs; ++i) {
+  for (std::size_t i = begin; i < end; ++i) {
     const std::uint64_t own = plan.inputs[i].bytes + 1;
     if (i != first && bytes + own / 2 >= limit) {
       add(first, i);
@@ -172,19 +239,52 @@ void divide(Plan& plan, const Job& job) {
     }
     bytes += own;
   }
-  add(first, inputs);
+  add(first, end);
+}
+
+void divide(Plan& plan, const Job& job) {
+  const std::size_t inputs = plan.inputs.size();
+  const std::size_t step = std::clamp<std::size_t>(job.inputs_per_shard, 1, inputs);
+  std::uint64_t whole = 0;
+  for (const Input& input : plan.inputs) whole += input.bytes + 1;
+  for (const Cut& cut : plan.cuts) whole -= plan.inputs[cut.input].bytes + 1;
+  std::uint64_t share = job.bytes_per_shard;
+  if (job.shards != 0) share = std::max<std::uint64_t>((whole + job.shards - 1) / job.shards, 1);
+  std::size_t next = 0;
+  for (const Cut& cut : plan.cuts) {
+    divide_whole(plan, next, cut.input, share, step);
+    const std::size_t slices = cut.limits().size() - 1;
+    for (std::size_t i = 0; i < slices; ++i)
+      plan.shards.push_back({.first = cut.input, .count = 1, .slice = i});
+    next = cut.input + 1;
+  }
+  divide_whole(plan, next, inputs, share, step);
 }
 
 }  // namespace
 
+const Cut* Plan::cut_of(std::size_t shard) const {
+  if (!shards[shard].slice) return nullptr;
+  const auto found = std::ranges::lower_bound(cuts, shards[shard].first, {}, &Cut::input);
+  return found == cuts.end() ? nullptr : &*found;
+}
+
+Payload Plan::payload_of(std::size_t shard) const {
+  return shards[shard].slice ? Payload::kSlice : find_want(format)->payload;
+}
+
 std::uint64_t Plan::bytes_of(std::size_t shard) const {
+  if (const Cut* const cut = cut_of(shard)) {
+    const std::uint64_t begin = *shards[shard].slice * cut->slice_bytes;
+    return std::min(cut->slice_bytes, cut->trace_bytes - std::min(begin, cut->trace_bytes));
+  }
   std::uint64_t sum = 0;
   for (const Input& input : inputs_of(shard)) sum += input.bytes;
   return sum;
 }
 
 Result<Plan> make_plan(const Job& job, const std::string& folder, std::string version,
-                       const Stop& stop) {
+                       const Stop& stop, const Cutter& cut) {
   Plan plan{.version = std::move(version),
             .what = job.what,
             .format = job.format,
@@ -198,8 +298,19 @@ Result<Plan> make_plan(const Job& job, const std::string& folder, std::string ve
   const auto paths = find_inputs(job, folder);
   if (!paths) return std::unexpected(paths.error());
   plan.inputs.reserve(paths->size());
+  const bool cuts = cut && (job.slices != 0 || job.slice_bytes != 0);
   for (const std::string& path : *paths) {
-    auto input = look_at(path, folder, job.check, stop);
+    std::string trace;
+    if (cuts) {
+      auto made = cut(plan, path);
+      if (!made) return std::unexpected(std::move(made).error());
+      if (*made) {
+        trace = (*made)->trace;
+        (*made)->input = plan.inputs.size();
+        plan.cuts.push_back(**std::move(made));
+      }
+    }
+    auto input = look_at(path, folder, job.check, stop, trace);
     if (!input) return std::unexpected(std::move(input).error());
     plan.inputs.push_back(*std::move(input));
   }
@@ -243,6 +354,7 @@ Result<Plan> read_plan(std::string_view text) {
   }
   if (plan.version.empty() || !plan.folder.starts_with('/') || find_want(plan.format) == nullptr)
     return bad("a line is missing");
+  if (!has_good_cuts(plan)) return bad("its slices do not fit");
   if (!covers_inputs(plan)) return bad("its shards do not have each input once");
   return plan;
 }

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "pack.h"
+#include "pack_counts.h"
 #include "waymark/base/escape.h"
 #include "waymark/shard/plan.h"
 
@@ -13,15 +13,6 @@ namespace {
 
 /// What a program is for a part.
 enum class ProgramForm : std::uint8_t { kMissing = 0, kFile = 1, kWithoutFile = 2 };
-
-constexpr std::uint64_t kLastIsa = static_cast<std::uint64_t>(isa::Isa::kUnknown);
-constexpr std::uint64_t kLastType = static_cast<std::uint64_t>(isa::InstrType::kTstart);
-constexpr std::uint64_t kLastSubtype =
-    static_cast<std::uint64_t>(isa::InstrSubtype::kV7ImpliedReturn);
-
-/// kNoAddress is the shortest.
-void put_address(std::string& out, std::uint64_t address) { put_number(out, address - kNoAddress); }
-std::uint64_t take_address(Cursor& cursor) { return take_number(cursor) + kNoAddress; }
 
 /// Its size and digest; an error: it is not a regular file that can be read.
 Result<Input> look_at_program(const std::string& path) {
@@ -52,16 +43,7 @@ void put_rows(std::string& out, const profile::ProgramProfile& program) {
   put_number(out, program.counts.rows.size());
   std::uint64_t previous = 0;
   for (const count::Row& row : program.counts.rows) {
-    const count::Range& range = row.range;
-    put_number(out, range.start - previous);
-    previous = range.start;
-    put_number(out, range.end - range.start);
-    put_number(out, range.count);
-    put_number(out, static_cast<std::uint64_t>(range.isa));
-    put_number(out, static_cast<std::uint64_t>(range.last_type));
-    put_number(out, static_cast<std::uint64_t>(range.last_subtype));
-    put_number(out, range.last_size);
-    put_number(out, range.conditional ? 1 : 0);
+    put_range(out, row.range, previous);
     put_number(out, row.executed);
     put_number(out, row.not_executed);
     put_number(out, row.cycles);
@@ -79,28 +61,12 @@ void put_rows(std::string& out, const profile::ProgramProfile& program) {
   }
 }
 
-/// A number that is at most `last`; else overrun().
-std::uint64_t take_most(Cursor& cursor, std::uint64_t last) {
-  const std::uint64_t value = take_number(cursor);
-  if (value <= last) return value;
-  (void)cursor.take(cursor.remaining() + 1);
-  return 0;
-}
-
 void take_rows(Cursor& cursor, profile::ProgramProfile& program, std::size_t programs) {
   const std::size_t rows = take_count(cursor);
   std::uint64_t previous = 0;
   for (std::size_t i = 0; i < rows && !cursor.overrun(); ++i) {
     count::Row row;
-    count::Range& range = row.range;
-    range.start = previous += take_number(cursor);
-    range.end = range.start + take_number(cursor);
-    range.count = static_cast<std::uint32_t>(take_most(cursor, UINT32_MAX));
-    range.isa = static_cast<isa::Isa>(take_most(cursor, kLastIsa));
-    range.last_type = static_cast<isa::InstrType>(take_most(cursor, kLastType));
-    range.last_subtype = static_cast<isa::InstrSubtype>(take_most(cursor, kLastSubtype));
-    range.last_size = static_cast<std::uint8_t>(take_most(cursor, UINT8_MAX));
-    range.conditional = take_most(cursor, 1) != 0;
+    row.range = take_range(cursor, previous);
     row.executed = take_number(cursor);
     row.not_executed = take_number(cursor);
     row.cycles = take_number(cursor);
@@ -113,8 +79,8 @@ void take_rows(Cursor& cursor, profile::ProgramProfile& program, std::size_t pro
     branch.from = previous += take_number(cursor);
     branch.to_program = take_most(cursor, programs - 1);
     branch.to = take_address(cursor);
-    branch.subtype = static_cast<isa::InstrSubtype>(take_most(cursor, kLastSubtype));
-    branch.indirect = take_most(cursor, 1) != 0;
+    branch.subtype = take_subtype(cursor);
+    branch.indirect = take_flag(cursor);
     branch.times = take_number(cursor);
     program.branches.push_back(branch);
   }

@@ -30,6 +30,10 @@ class CountingConsumer final : public Consumer {
   std::unique_ptr<Piece> begin() override;
   bool take(std::unique_ptr<Piece> piece) override;
 
+  /// The counts of a piece that it made and that has ended, by source in the order of
+  /// DecodeTree::sources(); for callers that combine pieces themselves.
+  static std::vector<count::Part> take_parts(Piece& piece);
+
   /// The counts of a source of the tree; call it once for each source.
   count::Counts take_counts(const Source& source);
 

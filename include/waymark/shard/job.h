@@ -19,7 +19,13 @@ enum class Check : std::uint8_t {
 };
 
 /// What parts contain.
-enum class Payload : std::uint8_t { kProfile = 0, kBranches = 1, kTree = 2, kTables = 3 };
+enum class Payload : std::uint8_t {
+  kProfile = 0,
+  kBranches = 1,
+  kTree = 2,
+  kTables = 3,
+  kSlice = 4,  ///< Of a job for kProfile: the counts of a slice of one input.
+};
 
 /// What can be computed in parts, and one format in which it is written: those of `waymark export`.
 struct Want {
@@ -43,6 +49,9 @@ struct Job {
   std::uint64_t shards = 0;
   std::uint64_t inputs_per_shard = 0;
   std::uint64_t bytes_per_shard = 0;
+  // At most one of these is not 0.  Both 0: no input is cut.
+  std::uint64_t slices = 0;  ///< For each input.
+  std::uint64_t slice_bytes = 0;
   /// The options of `waymark export` by their long names without "--"; a flag has no value.
   std::vector<std::pair<std::string, std::vector<std::string>>> options{};
 };

@@ -4,12 +4,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "waymark/base/result.h"
+#include "waymark/base/types.h"
 #include "waymark/shard/job.h"
 #include "waymark/shard/sha256.h"
 
@@ -26,16 +29,43 @@ struct Input {
   friend bool operator==(const Input&, const Input&) = default;
 };
 
-/// The input as it is now.  `folder`: where relative paths begin.  kNotFound, kIo: it cannot be
-/// read; kConflict: `stop` was true.
+/// The input as it is now.  `folder`: where relative paths begin.  `without`: of this file, the
+/// size counts, and not its bytes.  kNotFound, kIo: it cannot be read; kConflict: `stop` was true.
 Result<Input> look_at(const std::string& path, const std::string& folder, Check check,
-                      const Stop& stop = {});
+                      const Stop& stop = {}, const std::string& without = {});
 
-/// Consecutive inputs.
+/// Consecutive inputs, or a slice of one.
 struct Shard {
   std::size_t first = 0;
   std::size_t count = 0;
+  std::optional<std::size_t> slice{};
   friend bool operator==(const Shard&, const Shard&) = default;
+};
+
+/// An input that is cut into slices, and its trace as it was when the job was planned.
+struct Cut {
+  std::size_t input = 0;  ///< Its number.
+  /// The file that is the trace, as a path like that of the input; empty: the bytes of the trace
+  /// are not those of one file.
+  std::string trace{};
+  std::uint64_t trace_bytes = 0;
+  std::uint64_t slice_bytes = 0;  ///< See limits().
+  /// Of each trace ID, so that a shard need not read all of the trace to know them.
+  std::vector<std::pair<TraceId, std::uint64_t>> id_bytes{};
+  /// Of the start of the trace, and of each slice without and with its last bytes, before which the
+  /// guess for the next slice begins.  None with Check::kTimes.
+  std::vector<std::uint64_t> digests{};
+  friend bool operator==(const Cut&, const Cut&) = default;
+
+  /// parallel::slice_limits().
+  [[nodiscard]] std::vector<std::uint64_t> limits() const;
+
+  /// Sets the digests.  kConflict: `stop` was true.
+  Result<void> look_at(Bytes trace_now, const Stop& stop = {});
+  /// Whether all that the shard of a slice reads of the trace is what it was.  kConflict: `stop`
+  /// was true.
+  [[nodiscard]] Result<bool> is_same(std::size_t slice, Bytes trace_now,
+                                     const Stop& stop = {}) const;
 };
 
 struct Plan {
@@ -46,21 +76,29 @@ struct Plan {
   std::string folder{};                ///< Absolute: where relative paths begin.
   std::vector<std::string> options{};  ///< Arguments of `waymark export`: "--symfs=sysroot".
   std::vector<Input> inputs{};
+  std::vector<Cut> cuts{};      ///< Ascending by input.
   std::vector<Shard> shards{};  ///< Together they have each input once, in the same order.
   friend bool operator==(const Plan&, const Plan&) = default;
 
   [[nodiscard]] std::span<const Input> inputs_of(std::size_t shard) const {
     return std::span(inputs).subspan(shards[shard].first, shards[shard].count);
   }
+  /// The cut whose slice the shard is; nullptr: it has whole inputs.
+  [[nodiscard]] const Cut* cut_of(std::size_t shard) const;
+  [[nodiscard]] Payload payload_of(std::size_t shard) const;
   [[nodiscard]] std::uint64_t bytes_of(std::size_t shard) const;
 };
 
 inline constexpr std::size_t kMostShards = 10'000'000;
 
-/// Finds the inputs of a job and looks at each.  `folder`: absolute.  Errors: those of
-/// find_inputs() and look_at().
+/// Cuts the input at a path; nothing: it stays whole.  The plan has the rest of the job.  Errors:
+/// the plan cannot be made.
+using Cutter = std::function<Result<std::optional<Cut>>(const Plan& plan, const std::string& path)>;
+
+/// Finds the inputs of a job and looks at each.  `folder`: absolute.  `cut`: for a job with slices.
+/// Errors: those of find_inputs(), look_at() and `cut`.
 Result<Plan> make_plan(const Job& job, const std::string& folder, std::string version,
-                       const Stop& stop = {});
+                       const Stop& stop = {}, const Cutter& cut = {});
 
 /// The content of its file, which ends with its digest.
 std::string text_of(const Plan& plan);

@@ -1,0 +1,27 @@
+// Counts of one slice of a trace as the content of parts.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "waymark/base/result.h"
+#include "waymark/base/types.h"
+#include "waymark/count/part.h"
+#include "waymark/parallel/slice_decoder.h"
+
+namespace waymark::shard {
+
+/// By source, in the order of DecodeTree::sources().
+struct SliceCounts {
+  parallel::Seam seam{};
+  std::vector<count::Part> parts{};
+  std::vector<count::Part> ends{};  ///< parallel::Slice::end.
+};
+
+/// The same counts always give the same bytes.
+std::string encode(const SliceCounts& counts);
+
+/// kBadData: it is not the counts of a slice.
+Result<SliceCounts> read_slice(Bytes content);
+
+}  // namespace waymark::shard

@@ -1,0 +1,76 @@
+// One trace that several shards read.
+#include <algorithm>
+
+#include "stopped.h"
+#include "waymark/index/file_digest.h"
+#include "waymark/parallel/slice_decoder.h"
+#include "waymark/shard/plan.h"
+
+namespace waymark::shard {
+namespace {
+
+Result<std::uint64_t> digest_of(Bytes bytes, const Stop& stop) {
+  index::FileDigest digest;
+  if ((stop && stop()) || !digest.read(bytes, bytes.size(), stop)) return stopped();
+  return digest.value(bytes, bytes.size());
+}
+
+Bytes start_of(Bytes trace) {
+  return trace.first(std::min<std::size_t>(trace.size(), parallel::kSliceStart));
+}
+
+/// A slice in two stretches: the shard of the next one reads the second.
+struct Halves {
+  Bytes head;
+  Bytes tail;
+};
+
+Halves halves_of(const Cut& cut, const std::vector<std::uint64_t>& limits, std::size_t slice,
+                 Bytes trace) {
+  const Bytes bytes = trace.subspan(limits[slice], limits[slice + 1] - limits[slice]);
+  const std::size_t tail =
+      std::min<std::size_t>(bytes.size(), parallel::most_warm_up(cut.slice_bytes));
+  return {bytes.first(bytes.size() - tail), bytes.last(tail)};
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> Cut::limits() const {
+  return parallel::slice_limits(trace_bytes, slice_bytes);
+}
+
+Result<void> Cut::look_at(Bytes trace_now, const Stop& stop) {
+  const std::vector<std::uint64_t> ends = limits();
+  std::vector<Bytes> stretches{start_of(trace_now)};
+  for (std::size_t i = 0; i + 1 < ends.size(); ++i) {
+    const auto [head, tail] = halves_of(*this, ends, i, trace_now);
+    stretches.insert(stretches.end(), {head, tail});
+  }
+  digests.clear();
+  for (const Bytes stretch : stretches) {
+    const auto digest = digest_of(stretch, stop);
+    if (!digest) return std::unexpected(digest.error());
+    digests.push_back(*digest);
+  }
+  return {};
+}
+
+Result<bool> Cut::is_same(std::size_t slice, Bytes trace_now, const Stop& stop) const {
+  if (trace_now.size() != trace_bytes) return false;
+  if (digests.empty()) return true;
+  const std::vector<std::uint64_t> ends = limits();
+  std::vector<std::pair<Bytes, std::uint64_t>> stretches{{start_of(trace_now), digests[0]}};
+  const Halves own = halves_of(*this, ends, slice, trace_now);
+  stretches.insert(stretches.end(),
+                   {{own.head, digests[2 * slice + 1]}, {own.tail, digests[2 * slice + 2]}});
+  if (slice != 0)
+    stretches.emplace_back(halves_of(*this, ends, slice - 1, trace_now).tail, digests[2 * slice]);
+  for (const auto& [stretch, expected] : stretches) {
+    const auto digest = digest_of(stretch, stop);
+    if (!digest) return std::unexpected(digest.error());
+    if (*digest != expected) return false;
+  }
+  return true;
+}
+
+}  // namespace waymark::shard

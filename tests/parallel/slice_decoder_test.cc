@@ -1,0 +1,197 @@
+#include "waymark/parallel/slice_decoder.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "seen.h"
+#include "synth/truth_bench.h"
+#include "waymark/parallel/counting.h"
+#include "waymark/synth/workload.h"
+
+namespace waymark::parallel {
+namespace {
+
+/// What one source gave.  Slices say nothing about the order between sources.
+struct OfSource {
+  std::vector<Element> elements;
+  std::vector<std::pair<TraceIndex, Finding>> records;
+};
+
+void add(OfSource& to, const Seen& seen, TraceId id) {
+  for (const Element& element : seen.elements)
+    if (element.trace_id == id) to.elements.push_back(element);
+  for (const PlacedRecord& record : seen.records)
+    if (record.stream_id == id) to.records.emplace_back(record.index, record.finding);
+}
+
+/// A slice as another process would give it.
+struct Given {
+  std::vector<std::unique_ptr<Piece>> pieces;
+  std::unique_ptr<Piece> end;
+  Seam seam;
+};
+
+/// Decodes all slices, each with a decoder of its own, and gives them to `take` in their order:
+/// those that do not fit, decoded again.  Returns how many were.
+template <class Take>
+std::size_t join_slices(const DecodeTree& tree, Bytes bytes,
+                        const std::vector<std::uint64_t>& limits, Consumer& consumer, Take take) {
+  std::vector<Slice> slices(limits.size() - 1);
+  std::vector<std::unique_ptr<SliceDecoder>> decoders;
+  for (std::size_t i = slices.size(); i-- != 0;) {
+    decoders.push_back(std::make_unique<SliceDecoder>(tree, 0, bytes, limits));
+    slices[i] = decoders.back()->decode(i, consumer);
+  }
+  SliceDecoder decoder(tree, 0, bytes, limits);
+  SliceJoiner joiner(decoder);
+  for (Slice& slice : slices) {
+    if (joiner.fits(slice.seam)) {
+      joiner.take(slice.seam);
+    } else {
+      slice = joiner.decode_again(consumer);
+    }
+    take(slice, joiner.ends());
+  }
+  return joiner.again();
+}
+
+/// The first difference between a trace in one piece and in slices; empty: none.
+std::string difference(const DecodeTree& tree, Bytes bytes,
+                       const std::vector<std::uint64_t>& limits, std::size_t& again) {
+  const auto sources = tree.sources();
+  const auto id_of = [&](std::size_t i) { return sources[i]->trace_id(); };
+  std::vector<OfSource> got(sources.size());
+  std::vector<std::unique_ptr<OfSource>> ends(sources.size());
+  Collector consumer;
+  again += join_slices(tree, bytes, limits, consumer,
+                       [&](const Slice& slice, const std::vector<bool>& is_end) {
+                         for (std::size_t i = 0; i < sources.size(); ++i) {
+                           for (const auto& piece : slice.pieces)
+                             add(got[i], static_cast<const Seen&>(*piece), id_of(i));
+                           if (!is_end[i]) continue;
+                           ends[i] = std::make_unique<OfSource>();
+                           add(*ends[i], static_cast<const Seen&>(*slice.end), id_of(i));
+                         }
+                       });
+  const Collector all = sequential(*tree.clone(), bytes);
+  Seen whole(0);
+  whole.elements = all.elements;
+  whole.records = all.records;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    OfSource expected;
+    add(expected, whole, id_of(i));
+    if (ends[i] != nullptr) {
+      got[i].elements.insert(got[i].elements.end(), ends[i]->elements.begin(),
+                             ends[i]->elements.end());
+      got[i].records.insert(got[i].records.end(), ends[i]->records.begin(), ends[i]->records.end());
+    }
+    const auto [a, b] = std::ranges::mismatch(expected.elements, got[i].elements);
+    if (a != expected.elements.end() || b != got[i].elements.end())
+      return fmt::format("ID {}: element {} of {} or {}", id_of(i), a - expected.elements.begin(),
+                         expected.elements.size(), got[i].elements.size());
+    if (expected.records != got[i].records) return fmt::format("ID {}: records", id_of(i));
+  }
+  return {};
+}
+
+/// Limits as a plan makes them.
+std::vector<std::uint64_t> drawn_limits(std::uint64_t size, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  return slice_limits(size, std::max<std::uint64_t>(16, size / (1 + random() % 40)));
+}
+
+class SliceDecoderProperty : public testing::TestWithParam<std::vector<Protocol>> {};
+
+TEST_P(SliceDecoderProperty, slices_give_what_one_pass_gives) {
+  std::size_t slices = 0;
+  std::size_t again = 0;
+  for (std::uint64_t seed = 1; seed <= synth::seed_count(100); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    const auto workload = synth::Workload::random({.seed = seed,
+                                                   .protocols = GetParam(),
+                                                   .size = 4000 + seed % 7 * 30000,
+                                                   .damage = seed % 3 == 0});
+    ASSERT_TRUE(workload) << workload.error().detail;
+    const auto capture = synth::make_in_memory(*workload, false);
+    ASSERT_TRUE(capture) << capture.error().detail;
+    const auto tree = tree_of(*capture);
+    const std::size_t whole = capture->bytes.size() / tree->alignment() * tree->alignment();
+    const Bytes bytes = Bytes(capture->bytes).first(whole);
+    if (bytes.empty() || !check_slices(*tree, bytes.size())) continue;
+    const auto limits = drawn_limits(bytes.size(), seed);
+    slices += limits.size() - 1;
+    ASSERT_EQ(difference(*tree, bytes, limits, again), "") << limits.size() - 1 << " slices";
+  }
+  RecordProperty("slices", std::to_string(slices));
+  RecordProperty("again", std::to_string(again));
+}
+
+TEST_P(SliceDecoderProperty, counts_of_slices_are_those_of_one_pass) {
+  for (std::uint64_t seed = 1; seed <= synth::seed_count(60); ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    const auto workload = synth::Workload::random({.seed = 1000 + seed,
+                                                   .protocols = GetParam(),
+                                                   .size = 4000 + seed % 7 * 30000,
+                                                   .damage = seed % 3 == 0});
+    ASSERT_TRUE(workload) << workload.error().detail;
+    const auto capture = synth::make_in_memory(*workload, false);
+    ASSERT_TRUE(capture) << capture.error().detail;
+    const auto tree = tree_of(*capture);
+    const std::size_t whole = capture->bytes.size() / tree->alignment() * tree->alignment();
+    const Bytes bytes = Bytes(capture->bytes).first(whole);
+    if (bytes.empty() || !check_slices(*tree, bytes.size())) continue;
+    const auto one = tree_of(*capture);
+    std::map<const Source*, count::Counter> counters;
+    const SourceWork count = [&](Source& source) { source.count(counters[&source]); };
+    ASSERT_TRUE(one->feed(0, bytes));
+    one->work(count);
+    one->finish();
+    one->work(count);
+
+    const std::size_t sources = tree->sources().size();
+    std::vector<count::Stitcher> sums(sources);
+    std::vector<count::Part> ends(sources);
+    CountingConsumer consumer(*tree);
+    join_slices(*tree, bytes, drawn_limits(bytes.size(), seed), consumer,
+                [&](Slice& slice, const std::vector<bool>& is_end) {
+                  ASSERT_EQ(slice.pieces.size(), 1U);
+                  auto parts = CountingConsumer::take_parts(*slice.pieces.front());
+                  auto last = CountingConsumer::take_parts(*slice.end);
+                  for (std::size_t i = 0; i < sources; ++i) {
+                    if (!parts.empty()) sums[i].add(std::move(parts[i]));
+                    if (is_end[i]) ends[i] = std::move(last[i]);
+                  }
+                });
+    for (std::size_t i = 0; i < sources; ++i) {
+      sums[i].add(std::move(ends[i]));
+      ASSERT_TRUE(sums[i].take() == counters[one->sources()[i]].take()) << "source " << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Protocols, SliceDecoderProperty,
+    testing::Values(std::vector<Protocol>{Protocol::kEtmV4}, std::vector<Protocol>{Protocol::kEte},
+                    std::vector<Protocol>{Protocol::kPtm}, std::vector<Protocol>{Protocol::kEtmV3},
+                    std::vector<Protocol>{Protocol::kStm}, std::vector<Protocol>{}),
+    [](const auto& protocols) {
+      return protocols.param.empty() ? "Any" : std::string(protocol_name(protocols.param[0]));
+    });
+
+TEST(SliceLimits, cover_the_trace_in_whole_frames) {
+  EXPECT_EQ(slice_limits(100, 1000), (std::vector<std::uint64_t>{0, 100}));
+  EXPECT_EQ(slice_limits(100, 33), (std::vector<std::uint64_t>{0, 48, 96, 100}));
+  EXPECT_EQ(slice_limits(96, 48), (std::vector<std::uint64_t>{0, 48, 96}));
+  EXPECT_EQ(slice_limits(0, 0), (std::vector<std::uint64_t>{0, 0}));
+}
+
+}  // namespace
+}  // namespace waymark::parallel
