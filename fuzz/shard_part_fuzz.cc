@@ -6,6 +6,7 @@
 #include "waymark/shard/data_files.h"
 #include "waymark/shard/part.h"
 #include "waymark/shard/profile_codec.h"
+#include "waymark/shard/slice_codec.h"
 #include "waymark/shard/tree_codec.h"
 
 using namespace waymark;
@@ -39,6 +40,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string content = encode(*files);
     const auto again = read_data_files(bytes(content));
     if (!again || *again != *files) std::abort();
+  }
+  if (const auto slice = read_slice(input)) {
+    const std::string content = encode(*slice);
+    const auto again = read_slice(bytes(content));
+    if (!again || encode(*again) != content) std::abort();
   }
   return 0;
 }

@@ -152,6 +152,22 @@ bool SliceJoiner::fits(const Seam& seam) const {
   return true;
 }
 
+std::vector<std::size_t> SliceJoiner::slices_before() const {
+  std::vector<std::size_t> slices;
+  if (framing_.kind == Origin::Kind::kSlice) slices.push_back(framing_.slice);
+  for (const Origin& origin : origins_)
+    if (origin.kind == Origin::Kind::kSlice) slices.push_back(origin.slice);
+  std::ranges::sort(slices);
+  slices.erase(std::ranges::unique(slices).begin(), slices.end());
+  return slices;
+}
+
+std::vector<std::size_t> SliceJoiner::reads() const {
+  std::vector<std::size_t> slices = slices_before();
+  slices.push_back(next_);
+  return slices;
+}
+
 void SliceJoiner::take(const Seam& seam) {
   if (!seam.framing) framing_ = {.kind = Origin::Kind::kSlice, .slice = next_};
   for (std::size_t i = 0; i < origins_.size(); ++i) {
@@ -183,22 +199,15 @@ Slice SliceJoiner::decode_again(Consumer& consumer) {
 /// Each slice whose end is needed was decoded from a guess that is right for the sources of which
 /// the end is needed, and for the frames.
 void SliceJoiner::restore_truth(DecodeTree& tree) {
-  std::vector<std::size_t> slices;
-  if (framing_.kind == Origin::Kind::kSlice) slices.push_back(framing_.slice);
-  for (const Origin& origin : origins_)
-    if (origin.kind == Origin::Kind::kSlice) slices.push_back(origin.slice);
-  std::ranges::sort(slices);
-  slices.erase(std::ranges::unique(slices).begin(), slices.end());
-
-  // The frames come first, because restore() takes them with all sources.
   std::map<std::size_t, std::unique_ptr<DecodeTree>> after;
-  for (const std::size_t slice : slices) {
+  for (const std::size_t slice : slices_before()) {
     auto& state = after[slice] = decoder_.start_->clone();
     decoder_.guess(*state, slice);
     decoder_.pass(*state, slice);
   }
   decoder_.guess(tree, next_);
   const auto guesses = tree.clone();
+  // The frames come first, because restore() takes them with all sources.
   if (framing_.kind == Origin::Kind::kHeld) tree.restore(*held_);
   if (framing_.kind == Origin::Kind::kSlice) tree.restore(*after.at(framing_.slice));
   const auto sources = tree.sources();

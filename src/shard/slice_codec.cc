@@ -219,6 +219,12 @@ Part take_part(Cursor& cursor) {
 
 std::string encode(const SliceCounts& counts) {
   std::string out;
+  put_number(out, counts.files.size());
+  for (const Input& file : counts.files) {
+    put_text(out, file.path);
+    put_number(out, file.bytes);
+    put_number(out, file.digest);
+  }
   put_number(out, counts.seam.framing ? 1 : 0);
   put_number(out, counts.parts.size());
   for (std::size_t i = 0; i < counts.parts.size(); ++i) {
@@ -236,6 +242,13 @@ Result<SliceCounts> read_slice(Bytes content) {
   };
   Cursor cursor(content);
   SliceCounts counts;
+  const std::size_t files = take_count(cursor);
+  for (std::size_t i = 0; i < files && !cursor.overrun(); ++i) {
+    Input& file = counts.files.emplace_back();
+    file.path = take_text(cursor);
+    file.bytes = take_number(cursor);
+    file.digest = take_number(cursor);
+  }
   counts.seam.framing = take_flag(cursor);
   const std::size_t sources = take_count(cursor);
   if (sources > kTraceIdCount) return bad();

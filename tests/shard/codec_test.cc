@@ -4,6 +4,7 @@
 #include "waymark/shard/data_files.h"
 #include "waymark/shard/part.h"
 #include "waymark/shard/profile_codec.h"
+#include "waymark/shard/slice_codec.h"
 #include "waymark/shard/tree_codec.h"
 
 namespace waymark::shard {
@@ -81,6 +82,85 @@ TEST(ProfileCodec, a_program_that_is_gone_or_changed_is_named) {
   EXPECT_EQ(opener.open("", 0, 0, "jit").error().code, ErrorCode::kUnsupported);
   ProgramOpener lenient(true);
   EXPECT_NE(*lenient.open("", 0, 0, "jit"), nullptr);
+}
+
+count::Part example_part(std::uint32_t seed) {
+  const count::PartRange range{
+      .context = {.context_id = seed, .vmid = 3, .trace_id = 0x10, .security = Security::kRealm},
+      .range = {
+          .start = std::uint64_t{0x8000'0000'0000} + seed, .end = 0x8000'0000'0010, .count = 4}};
+  count::Part part;
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    count::Row row{.context = range.context, .range = range.range, .executed = i, .cycles = 1};
+    row.context.context_id += static_cast<std::uint32_t>(i / 2);
+    row.range.start += i * 4;
+    row.target = i == 1 ? 0x1000 : kNoAddress;
+    part.counts.rows.push_back(row);
+    part.counts.edges.push_back(
+        {.context = range.context, .from = 0x4000, .to = i, .times = ~std::uint64_t{0}});
+  }
+  part.counts.rest = {1, 2, 3, 4, 5, 6};
+  part.counts.lost_edges = 7;
+  part.counts.others[2] = 8;
+  part.counts.pathless_instructions = 9;
+  part.counts.unread[{1, 0x1000}] = 10;
+  part.counts.other_cycles = 11;
+  part.reaches_through = false;
+  part.first = 0x8000;
+  part.group = count::Part::Group::kClosed;
+  part.first_cycles = 12;
+  part.more_cycles = 13;
+  part.begun = {range, range};
+  part.closing = 14;
+  part.branch = range;
+  part.waiting = {range};
+  part.waiting_lost = true;
+  part.waiting_cycles = 15;
+  return part;
+}
+
+SliceCounts example_slice() {
+  return {
+      .seam = {.framing = true, .sources = {{.active = true, .holds = false}, {.active = false}}},
+      .parts = {example_part(1), {}},
+      .ends = {{}, example_part(2)},
+      .files = {{"/bin/app", 100, ~std::uint64_t{0}}}};
+}
+
+TEST(SliceCodec, there_and_back) {
+  const SliceCounts slice = example_slice();
+  const std::string content = encode(slice);
+  const auto got = read_slice(bytes(content));
+  ASSERT_TRUE(got) << got.error().detail;
+  EXPECT_EQ(encode(*got), content);
+  EXPECT_EQ(got->seam, slice.seam);
+  EXPECT_EQ(got->files, slice.files);
+  const count::Part& part = got->parts[0];
+  EXPECT_EQ(part.counts, slice.parts[0].counts);
+  EXPECT_EQ(got->ends[1].counts, slice.ends[1].counts);
+  EXPECT_EQ(part.first, 0x8000U);
+  EXPECT_FALSE(part.reaches_through);
+  EXPECT_EQ(part.begun.size(), 2U);
+  EXPECT_EQ(part.branch->range, slice.parts[0].branch->range);
+  EXPECT_EQ(part.branch->context, slice.parts[0].branch->context);
+  EXPECT_FALSE(part.direct);
+  EXPECT_EQ(part.waiting_cycles, 15U);
+}
+
+TEST(SliceCodec, content_that_is_cut_is_refused) {
+  const std::string content = encode(example_slice());
+  for (std::size_t size = 0; size < content.size(); ++size)
+    EXPECT_FALSE(read_slice(bytes(content).first(size))) << size;
+  EXPECT_FALSE(read_slice(bytes(content + '\0')));
+}
+
+TEST(SliceCodec, rows_that_do_not_ascend_are_refused) {
+  SliceCounts slice = example_slice();
+  std::swap(slice.parts[0].counts.rows[0], slice.parts[0].counts.rows[2]);
+  EXPECT_FALSE(read_slice(bytes(encode(slice))));
+  slice = example_slice();
+  slice.parts[0].counts.edges[1] = slice.parts[0].counts.edges[0];
+  EXPECT_FALSE(read_slice(bytes(encode(slice))));
 }
 
 stacks::Tree example_tree() {

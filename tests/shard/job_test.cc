@@ -106,5 +106,18 @@ TEST_F(InputsTest, what_is_not_there_is_named) {
   EXPECT_EQ(find_inputs({.lists = {"none"}}, folder_).error().code, ErrorCode::kNotFound);
 }
 
+TEST_F(JobTest, slices) {
+  EXPECT_EQ(read_job("what='counts'\ninputs='a'\nslices=64\n", "j")->slices, 64U);
+  EXPECT_EQ(read_job("what='coverage'\ninputs='a'\nslice_bytes=4096\n", "j")->slice_bytes, 4096U);
+  EXPECT_EQ(error_of("what='counts'\ninputs='a'\nslices=1\nslice_bytes=1\n"),
+            "job.toml: slices and slice_bytes exclude each other; keep one of them.");
+  for (const std::string what : {"stacks", "branches", "events"}) {
+    EXPECT_EQ(error_of("what='" + what + "'\ninputs='a'\nslices=2\n"),
+              "job.toml: what = \"" + what +
+                  "\" cannot be made of slices, because it needs more than counts; leave slices "
+                  "out.");
+  }
+}
+
 }  // namespace
 }  // namespace waymark::shard

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -47,6 +48,77 @@ TEST(Plan, shards_must_have_each_input_once) {
     plan.shards = shards;
     EXPECT_FALSE(read_plan(text_of(plan)));
   }
+}
+
+/// Its second input is cut into three slices.
+Plan cut_example() {
+  Plan plan = example();
+  plan.cuts = {{.input = 1,
+                .trace = "two/trace.bin",
+                .trace_bytes = 40,
+                .slice_bytes = 16,
+                .id_bytes = {{0x10, 30}},
+                .digests = {1, 2, 3, 4, 5, 6, 7}}};
+  plan.shards = {{0, 1}, {1, 1, 0}, {1, 1, 1}, {1, 1, 2}, {2, 1}};
+  return plan;
+}
+
+TEST(Plan, slices_as_text_and_back) {
+  const auto plan = read_plan(text_of(cut_example()));
+  ASSERT_TRUE(plan) << plan.error().detail;
+  EXPECT_EQ(*plan, cut_example());
+  EXPECT_EQ(plan->cut_of(0), nullptr);
+  ASSERT_EQ(plan->cut_of(3), plan->cuts.data());
+  EXPECT_EQ(plan->payload_of(2), Payload::kSlice);
+  EXPECT_EQ(plan->payload_of(4), Payload::kProfile);
+  EXPECT_EQ(plan->bytes_of(1), 16U);
+  EXPECT_EQ(plan->bytes_of(3), 8U);
+}
+
+TEST(Plan, slices_must_be_complete) {
+  for (const std::vector<Shard>& shards :
+       {std::vector<Shard>{{0, 1}, {1, 2}},
+        {{0, 1}, {1, 1, 0}, {1, 1, 1}, {2, 1}},
+        {{0, 1}, {1, 1, 0}, {1, 1, 2}, {1, 1, 1}, {2, 1}},
+        {{0, 1}, {1, 1, 0}, {1, 1, 1}, {1, 1, 2}, {1, 1, 3}, {2, 1}},
+        {{0, 1, 0}, {1, 1, 0}, {1, 1, 1}, {1, 1, 2}, {2, 1}}}) {
+    Plan plan = cut_example();
+    plan.shards = shards;
+    EXPECT_FALSE(read_plan(text_of(plan)));
+  }
+  Plan plan = cut_example();
+  plan.cuts[0].digests.pop_back();
+  EXPECT_FALSE(read_plan(text_of(plan)));
+  plan = cut_example();
+  plan.cuts.push_back(plan.cuts[0]);
+  EXPECT_FALSE(read_plan(text_of(plan)));
+  plan = cut_example();
+  plan.cuts[0].slice_bytes = 0;
+  EXPECT_FALSE(read_plan(text_of(plan)));
+}
+
+TEST(Cut, all_that_a_shard_reads_is_compared) {
+  constexpr std::size_t kSlice = 100'000;
+  std::vector<std::uint8_t> trace(5 * kSlice);
+  for (std::size_t i = 0; i < trace.size(); ++i) trace[i] = static_cast<std::uint8_t>(i * i >> 7);
+  Cut cut{.trace_bytes = trace.size(), .slice_bytes = kSlice};
+  ASSERT_TRUE(cut.look_at(trace));
+  // The start, the quarter before the slice, and the slice.
+  for (const auto& [at, differs] : {std::pair<std::size_t, bool>{5, true},
+                                    {70'000, false},
+                                    {kSlice * 2 - 1, false},
+                                    {kSlice * 3 - kSlice / 5, true},
+                                    {kSlice * 3, true},
+                                    {kSlice * 4 - 1, true},
+                                    {kSlice * 4, false}}) {
+    trace[at] ^= 1;
+    EXPECT_EQ(*cut.is_same(3, trace), !differs) << at;
+    trace[at] ^= 1;
+  }
+  EXPECT_TRUE(*cut.is_same(0, trace));
+  EXPECT_TRUE(*cut.is_same(4, trace));
+  EXPECT_FALSE(*cut.is_same(0, Bytes(trace).first(trace.size() - 16)));
+  EXPECT_TRUE(was_stopped(cut.is_same(0, trace, [] { return true; }).error()));
 }
 
 TEST(Plan, ranges) {
@@ -106,6 +178,28 @@ TEST_F(PlannedInputs, a_folder_is_all_its_files_and_their_names) {
   EXPECT_EQ(before->bytes, 1U);
   std::filesystem::rename(folder_ + "/f/small", folder_ + "/f/other");
   EXPECT_NE(look_at("f", folder_, Check::kContent)->digest, before->digest);
+}
+
+TEST_F(PlannedInputs, inputs_that_are_cut_have_shards_of_their_own) {
+  Job job{.what = "counts", .format = "counts", .inputs = {"[0-9]"}, .shards = 2, .slices = 2};
+  const Plan planned =
+      *make_plan(job, folder_, "1", {},
+                 [](const Plan&, const std::string& path) -> Result<std::optional<Cut>> {
+                   if (path != "3" && path != "4") return std::nullopt;
+                   return Cut{.trace = path, .trace_bytes = 400, .slice_bytes = 208};
+                 });
+  ASSERT_EQ(planned.cuts.size(), 2U);
+  EXPECT_EQ(planned.cuts[1].input, 4U);
+  const std::vector<Shard> slices = {{3, 1, 0}, {3, 1, 1}, {4, 1, 0}, {4, 1, 1}};
+  const auto at = std::ranges::find(planned.shards, slices[0]);
+  EXPECT_TRUE(std::equal(slices.begin(), slices.end(), at));
+  EXPECT_TRUE(read_plan(text_of(planned)));
+  // The bytes of the trace are compared by slice.
+  const auto shard = static_cast<std::size_t>(at - planned.shards.begin());
+  std::ofstream(folder_ + "/3") << std::string(400, 'y');
+  EXPECT_TRUE(check_inputs(planned, shard));
+  std::ofstream(folder_ + "/3") << std::string(401, 'y');
+  EXPECT_FALSE(check_inputs(planned, shard));
 }
 
 TEST_F(PlannedInputs, reading_stops) {

@@ -20,11 +20,6 @@ namespace {
 
 constexpr std::size_t kElements = 512;
 
-count::Counter::TaskFilter task_filter(const std::optional<Selection>& selection) {
-  if (!selection) return {};
-  return [own = *selection](std::uint32_t task) mutable { return own.has_task(task); };
-}
-
 /// One thread: each source with its counter.
 class Counting {
  public:
@@ -167,6 +162,11 @@ Counted count_in_pieces(inputs::Capture& capture, const inputs::TraceBlock& whol
 }
 
 }  // namespace
+
+count::Counter::TaskFilter task_filter(const std::optional<Selection>& selection) {
+  if (!selection) return {};
+  return [own = *selection](std::uint32_t task) mutable { return own.has_task(task); };
+}
 
 Counted count_all(inputs::Capture& capture, const std::optional<Selection>& selection,
                   unsigned threads) {

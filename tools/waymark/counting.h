@@ -8,6 +8,7 @@
 #include "exit_code.h"
 #include "output.h"
 #include "selection.h"
+#include "waymark/count/counter.h"
 #include "waymark/count/counts.h"
 #include "waymark/count/itm_counts.h"
 #include "waymark/inputs/capture.h"
@@ -22,6 +23,9 @@ struct Counted {
   TraceIndex read_to = 0;  ///< The trace was counted up to here.
   int code = kOk;          ///< Not kOk: the rest of the trace is missing, and why.
 };
+
+/// The tasks that are selected; empty: all.
+count::Counter::TaskFilter task_filter(const std::optional<Selection>& selection);
 
 /// Totals, and what goes wrong, are the same on one thread and on several.  0 threads: as many as
 /// are useful.

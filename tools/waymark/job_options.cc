@@ -68,16 +68,19 @@ std::expected<shard::Folder, int> look_at_job(const std::string& path) {
 std::expected<shard::Folder, int> open_job(const std::string& path) {
   auto folder = look_at_job(path);
   if (!folder) return folder;
-  std::error_code failed;
-  std::filesystem::current_path(folder->plan().folder, failed);
-  if (failed) {
-    return std::unexpected(complain(
-        fmt::format("{}: the job was planned for the folder {}, which cannot be used here: {}. "
-                    "Every machine needs it under the same path.",
-                    escaped(path), escaped(folder->plan().folder), failed.message()),
-        kInput));
-  }
+  if (const int code = go_to_folder(folder->plan(), path); code != kOk)
+    return std::unexpected(code);
   return folder;
+}
+
+int go_to_folder(const shard::Plan& plan, const std::string& source) {
+  std::error_code failed;
+  std::filesystem::current_path(plan.folder, failed);
+  if (!failed) return kOk;
+  return complain(fmt::format("{}: the job was planned for the folder {}, which cannot be used "
+                              "here: {}. Every machine needs it under the same path.",
+                              escaped(source), escaped(plan.folder), failed.message()),
+                  kInput);
 }
 
 std::string absolute_path(const std::string& path) {

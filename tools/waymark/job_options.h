@@ -18,7 +18,10 @@ std::expected<ExportOptions, int> options_of(const shard::Plan& plan, const std:
 /// On failure prints the sentence and returns the exit code.
 std::expected<shard::Folder, int> open_job(const std::string& path);
 
-/// The same without going anywhere.
+/// Goes to the folder of the plan.  kOk, or the exit code; the sentence begins with `source`.
+int go_to_folder(const shard::Plan& plan, const std::string& source);
+
+/// The same as open_job() without going anywhere.
 std::expected<shard::Folder, int> look_at_job(const std::string& path);
 
 /// A path that stays the same wherever the program goes; "" and "-" stay as they are.

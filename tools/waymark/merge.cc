@@ -19,6 +19,7 @@
 #include "job_options.h"
 #include "profile_collector.h"
 #include "profile_files.h"
+#include "slices.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/plural.h"
 #include "waymark/exports/tables.h"
@@ -68,7 +69,10 @@ class OrderedSum {
 class Merger {
  public:
   Merger(const shard::Folder& folder, const ExportOptions& options)
-      : folder_(folder), options_(options), opener_(options.format == "counts") {}
+      : folder_(folder),
+        options_(options),
+        opener_(options.format == "counts"),
+        cut_inputs_(options, needs_of(*exports::find_format(options.format))) {}
 
   /// Reads all parts, in their order.  kOk, or the exit code; the sentences are printed.
   int read() {
@@ -84,6 +88,11 @@ class Merger {
     int worst = kOk;
     for (std::size_t number = 0; number < plan.shards.size(); ++number) {
       if (interrupted()) return kInterrupted;
+      if (const shard::Cut* const cut = plan.cut_of(number); cut != nullptr && worst == kOk) {
+        worst = add_slices(*cut, number);
+        number += cut->limits().size() - 2;
+        continue;
+      }
       const auto part = folder_.part(number);
       if (!part) {
         worst = std::max(worst, complain(part.error().detail, kInput));
@@ -163,6 +172,8 @@ class Merger {
       case shard::Payload::kTables:
         WAYMARK_TRY(add_files(part));
         break;
+      case shard::Payload::kSlice:
+        return {};
     }
     const auto inputs = folder_.plan().inputs_of(part.shard);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -174,6 +185,33 @@ class Merger {
       }
     }
     return {};
+  }
+
+  /// Takes all slices of an input.  kOk, or why nothing can be merged.
+  int add_slices(const shard::Cut& cut, std::size_t first) {
+    const std::string& path = folder_.plan().inputs[cut.input].path;
+    if (const auto same = shard::check_inputs(folder_.plan(), first, interrupted); !same) {
+      return shard::was_stopped(same.error()) ? int{kInterrupted}
+                                              : complain(same.error().detail, kInput);
+    }
+    int failed = kOk;
+    const Precounted known{
+        .id_bytes = known_id_bytes(cut),
+        .count = [&](inputs::Capture& capture, const std::optional<Selection>& selection) {
+          Counted counted = join_slices(folder_, first, capture, selection);
+          failed = counted.code;
+          return counted;
+        }};
+    const int code = cut_inputs_.add(path, &known);
+    if (failed != kOk) return failed;
+    profiles_.add(cut_inputs_.take_profile());
+    code_ = std::max(code_, code);
+    if (code == kOk) {
+      ++used_;
+    } else {
+      bad_.push_back(path);
+    }
+    return kOk;
   }
 
   /// What the part lists must be files that its shard writes.
@@ -228,6 +266,7 @@ class Merger {
   const shard::Folder& folder_;
   const ExportOptions& options_;
   shard::ProgramOpener opener_;
+  Collector cut_inputs_;
   OrderedSum<profile::Profile> profiles_;
   OrderedSum<stacks::Tree> trees_;
   exports::BranchList branches_;

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "commands.h"
@@ -13,6 +14,7 @@
 #include "job_commands.h"
 #include "job_options.h"
 #include "option_values.h"
+#include "slices.h"
 #include "version.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/plural.h"
@@ -64,6 +66,38 @@ int resume(const PlanOptions& options) {
   return print_text(shard::ranges_of(status.missing) + "\n");
 }
 
+/// Cuts inputs with the options of the job, which it reads when there is the first input to cut.
+class InputCutter {
+ public:
+  InputCutter(const std::string& name, const shard::Job& job) : name_(name), job_(job) {}
+
+  shard::Cutter function() {
+    return [this](const shard::Plan& plan, const std::string& path) { return cut(plan, path); };
+  }
+  /// Not kOk: the sentence is printed.
+  [[nodiscard]] int code() const { return code_; }
+
+ private:
+  Result<std::optional<shard::Cut>> cut(const shard::Plan& plan, const std::string& path) {
+    if (!options_) {
+      auto options = options_of(plan, name_);
+      if (options) {
+        code_ = go_to_folder(plan, name_);
+      } else {
+        code_ = options.error();
+      }
+      if (code_ != kOk) return fail(ErrorCode::kInvalidArgument, "The job cannot be planned.");
+      options_ = *std::move(options);
+    }
+    return cut_input(*options_, job_, plan, path);
+  }
+
+  const std::string& name_;
+  const shard::Job& job_;
+  std::optional<ExportOptions> options_;
+  int code_ = kOk;
+};
+
 int run(const PlanOptions& options) {
   if (!options.resume.empty()) {
     if (!options.job.empty() || !options.folder.empty())
@@ -82,14 +116,16 @@ int run(const PlanOptions& options) {
   }
   std::string folder = std::filesystem::path(absolute_path(options.job)).parent_path().string();
   if (options.job == "-") folder = std::filesystem::current_path().string();
-  const auto plan = shard::make_plan(*job, folder, WAYMARK_VERSION, interrupted);
+  std::string place = absolute_path(options.folder);
+  while (place.size() > 1 && place.ends_with('/')) place.pop_back();
+  InputCutter cutter(options.job, *job);
+  const auto plan = shard::make_plan(*job, folder, WAYMARK_VERSION, interrupted, cutter.function());
+  if (cutter.code() != kOk) return cutter.code();
   if (!plan) {
     if (shard::was_stopped(plan.error())) return kInterrupted;
     return complain(fmt::format("{}: {}", escaped(options.job), plan.error().detail), kInput);
   }
   if (const auto parsed = options_of(*plan, options.job); !parsed) return parsed.error();
-  std::string place = absolute_path(options.folder);
-  while (place.size() > 1 && place.ends_with('/')) place.pop_back();
   const auto made = shard::Folder::create(place, *plan);
   if (!made) {
     return complain(made.error().detail, made.error().code == ErrorCode::kIo ? kOutput : kInput);

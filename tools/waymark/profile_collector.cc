@@ -22,14 +22,14 @@ CollectNeeds needs_of(const exports::Format& format) {
           .programs = format.make_database == nullptr && !format.any_program};
 }
 
-int Collector::add(const std::string& path) {
-  const int code = add_input(path);
+int Collector::add(const std::string& path, const Precounted* known) {
+  const int code = add_input(path, known);
   if (code == kOk) ++used_;
   code_ = std::max(code_, code);
   return code;
 }
 
-int Collector::add_input(const std::string& path) {
+int Collector::add_input(const std::string& path, const Precounted* known) {
   if (const auto list = open_branch_list(path); !list) {
     return complain(list.error().detail, kInput);
   } else if (*list) {
@@ -38,7 +38,8 @@ int Collector::add_input(const std::string& path) {
   InputOptions input = options_.input;
   input.path = path;
   Window window(input, options_.window);
-  auto opened = open_capture(input, {}, needs_.notes, window.known_id_bytes(), true);
+  auto opened = open_capture(input, {}, needs_.notes,
+                             known != nullptr ? known->id_bytes : window.known_id_bytes(), true);
   if (!opened) return opened.error();
   Used& used = used_inputs_.emplace_back(std::move(*opened));
   inputs::Capture& capture = used.capture;
@@ -58,8 +59,9 @@ int Collector::add_input(const std::string& path) {
   auto nothing = Output::open("", {});
   if (!nothing) return complain(nothing.error().detail, kOutput);
   if (const int code = window.open(capture); code != kOk) return code;
-  Counted counted = window.given() ? count_window(capture, *selection, window, *nothing)
-                                   : count_all(capture, *selection, options_.threads);
+  Counted counted = known != nullptr ? known->count(capture, *selection)
+                    : window.given() ? count_window(capture, *selection, window, *nothing)
+                                     : count_all(capture, *selection, options_.threads);
   std::optional<MissingPrograms> missing;
   if (capture.processes() != nullptr) {
     missing.emplace(capture);

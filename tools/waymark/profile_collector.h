@@ -1,12 +1,15 @@
 // The sum of what several inputs executed: for export and shard.
 #pragma once
 
+#include <functional>
 #include <list>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "branch_lists.h"
+#include "counting.h"
 #include "exit_code.h"
 #include "export_options.h"
 #include "waymark/exports/table.h"
@@ -24,12 +27,20 @@ struct CollectNeeds {
 
 CollectNeeds needs_of(const exports::Format& format);
 
+/// An input whose counts are known.
+struct Precounted {
+  KnownIdBytes id_bytes;
+  std::function<Counted(inputs::Capture&, const std::optional<Selection>&)> count;
+};
+
 /// The counts of all inputs together.
 class Collector {
  public:
   Collector(const ExportOptions& options, CollectNeeds needs) : options_(options), needs_(needs) {}
 
   [[nodiscard]] const profile::Profile& profile() const { return profile_; }
+  /// The same, which then is empty; its programs still belong to this.
+  profile::Profile take_profile() { return std::exchange(profile_, {}); }
   /// The worst of the codes of the inputs.
   [[nodiscard]] int code() const { return code_; }
   [[nodiscard]] std::size_t used() const { return used_; }
@@ -39,7 +50,7 @@ class Collector {
   [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
 
   /// The exit code of the command line for this input alone.
-  int add(const std::string& path);
+  int add(const std::string& path, const Precounted* known = nullptr);
 
  private:
   /// What owns the programs of the profile.
@@ -49,7 +60,7 @@ class Collector {
     profile::Locate locate{};
   };
 
-  int add_input(const std::string& path);
+  int add_input(const std::string& path, const Precounted* known);
   /// A list of branches, which simpleperf or export made.
   int add_branches(const std::string& path, const exports::BranchList& list);
 

@@ -15,6 +15,7 @@
 #include "job_commands.h"
 #include "job_options.h"
 #include "profile_collector.h"
+#include "slices.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/number.h"
 #include "waymark/base/plural.h"
@@ -127,6 +128,8 @@ int make_part(const shard::Folder& folder, const ExportOptions& options, shard::
       return make_tree(options, part);
     case shard::Payload::kTables:
       return make_tables(folder, options, part);
+    case shard::Payload::kSlice:
+      return count_slice(folder, options, part);
   }
   return kUsage;
 }
@@ -156,8 +159,7 @@ int do_shard(const shard::Folder& folder, ExportOptions options, std::size_t num
     return refuse(same.error());
   options.inputs.clear();
   for (const shard::Input& input : plan.inputs_of(number)) options.inputs.push_back(input.path);
-  shard::Part part{
-      .job = folder.job(), .shard = number, .payload = shard::find_want(plan.format)->payload};
+  shard::Part part{.job = folder.job(), .shard = number, .payload = plan.payload_of(number)};
   int code = make_part(folder, options, part);
   if (code == kOk && interrupted()) code = kInterrupted;
   if (code != kOk) {

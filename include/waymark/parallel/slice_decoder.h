@@ -100,6 +100,10 @@ class SliceJoiner {
   /// Whether what the next slice gave is right.  If not, decode_again() gives what is.
   [[nodiscard]] bool fits(const Seam& seam) const;
 
+  /// The slices that decode_again() would read, ascending; also of each slice what its shard reads
+  /// before it.
+  [[nodiscard]] std::vector<std::size_t> reads() const;
+
   /// Takes a slice that fits.
   void take(const Seam& seam);
   /// Decodes the next slice from its true state.
@@ -123,6 +127,8 @@ class SliceJoiner {
     std::size_t slice = 0;
   };
 
+  /// Those at whose end the true state of a source or of the frames is.
+  [[nodiscard]] std::vector<std::size_t> slices_before() const;
   void restore_truth(DecodeTree& tree);
 
   SliceDecoder& decoder_;

@@ -8,6 +8,7 @@
 #include "waymark/base/types.h"
 #include "waymark/count/part.h"
 #include "waymark/parallel/slice_decoder.h"
+#include "waymark/shard/plan.h"
 
 namespace waymark::shard {
 
@@ -16,6 +17,8 @@ struct SliceCounts {
   parallel::Seam seam{};
   std::vector<count::Part> parts{};
   std::vector<count::Part> ends{};  ///< parallel::Slice::end.
+  /// The programs and other files that were read, besides those of the input.
+  std::vector<Input> files{};
 };
 
 /// The same counts always give the same bytes.
