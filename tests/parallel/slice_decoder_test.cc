@@ -113,7 +113,7 @@ class SliceDecoderProperty : public testing::TestWithParam<std::vector<Protocol>
 TEST_P(SliceDecoderProperty, slices_give_what_one_pass_gives) {
   std::size_t slices = 0;
   std::size_t again = 0;
-  for (std::uint64_t seed = 1; seed <= synth::seed_count(100); ++seed) {
+  for (std::uint64_t seed = 1; seed <= synth::seed_count(40); ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     const auto workload = synth::Workload::random({.seed = seed,
                                                    .protocols = GetParam(),
@@ -135,7 +135,7 @@ TEST_P(SliceDecoderProperty, slices_give_what_one_pass_gives) {
 }
 
 TEST_P(SliceDecoderProperty, counts_of_slices_are_those_of_one_pass) {
-  for (std::uint64_t seed = 1; seed <= synth::seed_count(60); ++seed) {
+  for (std::uint64_t seed = 1; seed <= synth::seed_count(30); ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     const auto workload = synth::Workload::random({.seed = 1000 + seed,
                                                    .protocols = GetParam(),

@@ -1,0 +1,222 @@
+"""Captures that a job cuts into slices: the sum of the slices is what export writes for the whole capture."""
+import os
+import random
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+
+def write_job(folder, text, *inputs, options=''):
+    (folder / 'job.toml').write_text(f'inputs = {[str(path) for path in inputs]}\n{text}\n[options]\n{options}\n')
+
+
+def shard_lines(folder, name='job'):
+    return [line for line in (folder / name / 'plan').read_text().splitlines()
+            if line.startswith(('shard ', 'slice '))]
+
+
+def do_shards(run, folder, seed=0):
+    numbers = list(range(len(shard_lines(folder))))
+    random.Random(seed).shuffle(numbers)
+    return run('shard', 'job', ','.join(map(str, numbers)))
+
+
+def same(folder, one, other):
+    return (folder / one).read_bytes() == (folder / other).read_bytes()
+
+
+@pytest.fixture(scope='module')
+def long(synth):
+    """Two trace units, with much that a decoder must know at the start of a slice."""
+    return synth('--size', '600K', '--protocol', 'etmv4', '--cores', 2, '--cycle-counts', '--return-stack',
+                 '--context-ids', 3, '--exceptions', 100, '--timestamps', 50, '--sync-period', 1024, '--no-truth')
+
+
+@pytest.mark.parametrize('slices', [1, 2, 7, 64])
+def test_slices_in_any_order_equal_the_serial_run(run, tmp_path, long, slices):
+    run('export', 'counts', long, '-o', 'serial')
+    write_job(tmp_path, f"what = 'counts'\nslices = {slices}", long)
+    run('plan', 'job.toml', '-o', 'job').has(f'{slices} shard')
+    assert len(shard_lines(tmp_path)) == slices
+    do_shards(run, tmp_path, slices)
+    run('merge', 'job', '-o', 'merged')
+    assert same(tmp_path, 'merged', 'serial')
+    assert (tmp_path / 'serial').stat().st_size > 1000
+
+
+@pytest.mark.parametrize('form', ['autofdo', 'llvm-sample', 'bolt', 'lcov'])
+def test_formats_of_slices(run, tmp_path, executed, form):
+    walks = executed('walks')
+    serial = run('export', form, walks.capture, '--symbols', walks.program, '-o', 'serial')
+    write_job(tmp_path, f"format = '{form}'\nslice_bytes = 2048", walks.capture, options=f"symbols = ['{walks.program}']")
+    run('plan', 'job.toml', '-o', 'job')
+    assert len(shard_lines(tmp_path)) > 1
+    do_shards(run, tmp_path)
+    merged = run('merge', 'job', '-o', 'merged')
+    assert same(tmp_path, 'merged', 'serial')
+    assert merged.code == serial.code
+
+
+@pytest.mark.parametrize('protocol', ['ete', 'ptm', 'etmv3', 'stm'])
+def test_protocols(run, tmp_path, synth, protocol):
+    capture = synth('--size', '200K', '--protocol', protocol, '--isa', 'A32', '--damage', 20000, '--no-truth')
+    serial = run('export', 'counts', capture, '-o', 'serial', expect=None)
+    write_job(tmp_path, "what = 'counts'\nslices = 5", capture)
+    run('plan', 'job.toml', '-o', 'job')
+    assert len(shard_lines(tmp_path)) == 5
+    do_shards(run, tmp_path)
+    assert run('merge', 'job', '-o', 'merged', expect=serial.code).code == serial.code
+    assert (tmp_path / 'serial').exists() == (tmp_path / 'merged').exists()
+    if serial.code == 0:
+        assert same(tmp_path, 'merged', 'serial')
+
+
+def test_whole_and_cut_inputs_in_one_job(run, tmp_path, long, synth):
+    itm = synth('--size', '50K', '--protocol', 'itm', '--no-truth')
+    small = synth('--size', '5K', '--protocol', 'etmv4', '--no-truth')
+    inputs = [small, long, small.parent / small.name / '.', itm]
+    serial = run('export', 'counts', *inputs, '-o', 'serial', expect=None)
+    write_job(tmp_path, "what = 'counts'\nslice_bytes = 100000", *inputs)
+    planned = run('plan', 'job.toml', '-o', 'job')
+    assert f'{itm} is not cut: a source of it can only be decoded from the start of the trace.' in planned.err
+    assert [line.split()[0] for line in shard_lines(tmp_path)] == ['shard', *['slice'] * 7, 'shard', 'shard']
+    do_shards(run, tmp_path)
+    run('merge', 'job', '-o', 'merged', expect=serial.code)
+    assert same(tmp_path, 'merged', 'serial')
+
+
+RECORDED = ('--size', '300K', '--protocol', 'etmv4', '--cores', 2, '--context-ids', 3, '--timestamps', 50,
+            '--perf-data', '--no-truth')
+
+
+def test_recordings(run, tmp_path, synth):
+    capture = synth(*RECORDED)
+    recording = capture / 'perf.data'
+    for options, arguments in ('', []), ("tid = ['1001']", ['--tid', '1001']):
+        shutil.rmtree(tmp_path / 'job', ignore_errors=True)
+        serial = run('export', 'counts', recording, '--symfs', capture, *arguments, '-o', 'serial', expect=None)
+        if serial.code != 0:
+            continue
+        write_job(tmp_path, "what = 'counts'\nslices = 6", recording, options=f"symfs = ['{capture}']\n{options}")
+        run('plan', 'job.toml', '-o', 'job')
+        assert len(shard_lines(tmp_path)) == 6
+        do_shards(run, tmp_path)
+        run('merge', 'job', '-o', 'merged')
+        assert same(tmp_path, 'merged', 'serial')
+
+
+def test_a_wrong_start_is_decoded_again(run, tmp_path, synth):
+    # Between two synchronisation points are several slices.
+    capture = synth('--size', '400K', '--protocol', 'etmv4', '--sync-period', 100000, '--cycle-counts', '--no-truth')
+    run('export', 'counts', capture, '-o', 'serial')
+    write_job(tmp_path, "what = 'counts'\nslices = 16", capture)
+    run('plan', 'job.toml', '-o', 'job')
+    do_shards(run, tmp_path)
+    assert 'of 16 slices were decoded again' in run('merge', 'job', '-o', 'merged').err
+    assert same(tmp_path, 'merged', 'serial')
+
+
+def copied(tmp_path, capture):
+    shutil.copytree(capture, tmp_path / 'capture')
+    return next((tmp_path / 'capture').glob('*.bin'))
+
+
+def test_slices_of_a_capture_that_changed_are_refused(run, tmp_path, long):
+    trace = copied(tmp_path, long)
+    write_job(tmp_path, "what = 'counts'\nslices = 10", 'capture')
+    run('plan', 'job.toml', '-o', 'job')
+    good = trace.read_bytes()
+    changed = bytearray(good)
+    changed[len(good) * 55 // 100] ^= 1
+    trace.write_bytes(changed)
+    # Slice 5 has the byte; others do not read it.
+    assert 'capture has changed since the job was planned' in run('shard', 'job', '5', expect=3).err
+    run('shard', 'job', '0-4,6-9')
+    trace.write_bytes(good[:-16])
+    assert 'has changed' in run('shard', 'job', '5', expect=3).err
+    trace.write_bytes(good)
+    run('shard', 'job', '5')
+    run('export', 'counts', 'capture', '-o', 'serial')
+    (tmp_path / 'capture/more').write_text('more')
+    assert 'capture has changed since the job was planned' in run('merge', 'job', '-o', 'merged', expect=3).err
+    assert not (tmp_path / 'merged').exists()
+    (tmp_path / 'capture/more').unlink()
+    run('merge', 'job', '-o', 'merged')
+    assert same(tmp_path, 'merged', 'serial')
+
+
+def test_what_is_decoded_again_must_not_have_changed(run, tmp_path, synth):
+    trace = copied(tmp_path, synth('--size', '400K', '--protocol', 'etmv4', '--sync-period', 100000, '--cycle-counts',
+                                   '--no-truth'))
+    write_job(tmp_path, "what = 'counts'\nslices = 16", 'capture')
+    run('plan', 'job.toml', '-o', 'job')
+    do_shards(run, tmp_path)
+    trace.write_bytes(bytes(trace.stat().st_size))
+    assert 'capture has changed since the job was planned' in run('merge', 'job', '-o', 'merged', expect=3).err
+    assert not (tmp_path / 'merged').exists()
+
+
+def test_parts_that_are_missing_damaged_or_of_another_job_are_named(run, tmp_path, long):
+    run('export', 'counts', long, '-o', 'serial')
+    for slices in 9, 8:
+        shutil.rmtree(tmp_path / 'other', ignore_errors=True)
+        if (tmp_path / 'job').exists():
+            (tmp_path / 'job').rename(tmp_path / 'other')
+        write_job(tmp_path, f"what = 'counts'\nslices = {slices}", long)
+        run('plan', 'job.toml', '-o', 'job')
+        run('shard', 'job', '0-5')
+    assert '2 of 8 parts are missing: 6-7.' in run('merge', 'job', '-o', 'merged', expect=3).err
+    run('shard', 'job', 'missing')
+    parts = sorted((tmp_path / 'job/parts').glob('*/*.part'))
+    # Done twice: the second attempt leaves the part.
+    before = parts[2].stat()
+    run('shard', 'job', '2')
+    assert parts[2].stat().st_mtime_ns == before.st_mtime_ns
+    parts[2].write_bytes(parts[2].read_bytes()[:-9])
+    shutil.copy(parts[4], parts[5])
+    shutil.copy(sorted((tmp_path / 'other/parts').glob('*/*.part'))[3], parts[3])
+    said = run('merge', 'job', '-o', 'merged', expect=3).err
+    assert not (tmp_path / 'merged').exists()
+    for number, why in (2, 'damaged'), (3, 'this is a part of another job'), (5, 'this is the part of another shard'):
+        assert f'{why}' in said and f'do shard {number} again' in said
+    run('shard', 'job', '2,3,5')
+    run('merge', 'job', '-o', 'merged')
+    assert same(tmp_path, 'merged', 'serial')
+
+
+def test_kills_lose_nothing(run, tmp_path, long):
+    run('export', 'counts', long, '-o', 'serial')
+    write_job(tmp_path, "what = 'counts'\nslices = 12", long)
+    run('plan', 'job.toml', '-o', 'job')
+    delays = random.Random(7)
+    for number in range(12):
+        worker = subprocess.Popen([run.program, 'shard', 'job', str(number)], cwd=tmp_path,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            worker.wait(timeout=delays.random() / 10)
+        except subprocess.TimeoutExpired:
+            os.kill(worker.pid, signal.SIGKILL)
+            worker.wait()
+    run('shard', 'job', 'missing')
+    run('merge', 'job', '-o', 'merged')
+    assert same(tmp_path, 'merged', 'serial')
+
+
+def test_a_program_that_changed_is_named(run, tmp_path, synth):
+    shutil.copytree(synth(*RECORDED), tmp_path / 'capture')
+    write_job(tmp_path, "what = 'counts'\nslices = 3", 'capture/perf.data', options="symfs = ['capture']")
+    run('plan', 'job.toml', '-o', 'job')
+    do_shards(run, tmp_path)
+    program = next(path for path in (tmp_path / 'capture').rglob('*') if path.read_bytes()[:4] == b'\x7fELF')
+    program.write_bytes(program.read_bytes() + b'more')
+    said = run('merge', 'job', '-o', 'merged', expect=3).err
+    assert f'{program.name} is not the program that a shard read; put that one in its place.' in said
+
+
+def test_jobs_that_cannot_be_made_of_slices(run, tmp_path, long):
+    write_job(tmp_path, "what = 'stacks'\nslices = 4", long)
+    assert 'what = "stacks" cannot be made of slices' in run('plan', 'job.toml', '-o', 'job', expect=3).err
+    write_job(tmp_path, "what = 'counts'\nslices = 4\nslice_bytes = 4", long)
+    assert 'slices and slice_bytes exclude each other' in run('plan', 'job.toml', '-o', 'job', expect=3).err
