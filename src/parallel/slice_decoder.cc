@@ -44,6 +44,7 @@ Result<void> check_slices(const DecodeTree& tree, std::uint64_t trace_bytes) {
 }
 
 std::vector<std::uint64_t> slice_limits(std::uint64_t trace_bytes, std::uint64_t slice_bytes) {
+  if (slice_bytes >= trace_bytes) return {0, trace_bytes};
   const std::uint64_t step = whole_frames(std::max<std::uint64_t>(slice_bytes, 1));
   std::vector<std::uint64_t> limits{0};
   while (trace_bytes - limits.back() > step) limits.push_back(limits.back() + step);

@@ -35,22 +35,31 @@ Halves halves_of(const Cut& cut, const std::vector<std::uint64_t>& limits, std::
 
 }  // namespace
 
+std::size_t Cut::count() const {
+  const std::uint64_t whole = trace_bytes / slice_bytes;
+  return std::max<std::size_t>(1, whole * slice_bytes == trace_bytes ? whole : whole + 1);
+}
+
 std::vector<std::uint64_t> Cut::limits() const {
   return parallel::slice_limits(trace_bytes, slice_bytes);
 }
 
-Result<void> Cut::look_at(Bytes trace_now, const Stop& stop) {
+Result<void> Cut::look_at(Bytes trace_now, const Stop& stop,
+                          const std::function<void(TraceIndex)>& passed) {
   const std::vector<std::uint64_t> ends = limits();
-  std::vector<Bytes> stretches{start_of(trace_now)};
-  for (std::size_t i = 0; i + 1 < ends.size(); ++i) {
-    const auto [head, tail] = halves_of(*this, ends, i, trace_now);
-    stretches.insert(stretches.end(), {head, tail});
-  }
   digests.clear();
-  for (const Bytes stretch : stretches) {
+  const auto add = [&](Bytes stretch) -> Result<void> {
     const auto digest = digest_of(stretch, stop);
     if (!digest) return std::unexpected(digest.error());
     digests.push_back(*digest);
+    return {};
+  };
+  WAYMARK_TRY(add(start_of(trace_now)));
+  for (std::size_t i = 0; i < count(); ++i) {
+    const auto [head, tail] = halves_of(*this, ends, i, trace_now);
+    WAYMARK_TRY(add(head));
+    WAYMARK_TRY(add(tail));
+    if (passed) passed(ends[i + 1]);
   }
   return {};
 }

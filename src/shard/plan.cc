@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "waymark/base/number.h"
+#include "waymark/frames/demux.h"
 
 namespace waymark::shard {
 namespace {
@@ -115,7 +116,8 @@ bool read_cut(Plan& plan, std::string_view key, Line& line) {
     const auto trace_bytes = parse_number(line.word());
     const auto slice_bytes = parse_number(line.word());
     auto trace = unquoted(line.rest());
-    if (!input || !trace_bytes || !slice_bytes || *slice_bytes == 0 || !trace ||
+    if (!input || !trace_bytes || !slice_bytes || *slice_bytes == 0 ||
+        *slice_bytes % frames::kFrameSize != 0 || !trace ||
         *trace_bytes / *slice_bytes >= kMostShards)
       return false;
     plan.cuts.push_back({.input = *input,
@@ -187,7 +189,7 @@ bool has_good_cuts(const Plan& plan) {
   for (const Cut& cut : plan.cuts) {
     if (cut.input < next || cut.input >= plan.inputs.size()) return false;
     next = cut.input + 1;
-    if (!cut.digests.empty() && cut.digests.size() != 2 * cut.limits().size() - 1) return false;
+    if (!cut.digests.empty() && cut.digests.size() != 2 * cut.count() + 1) return false;
   }
   return true;
 }
@@ -205,7 +207,7 @@ bool covers_inputs(const Plan& plan) {
       continue;
     }
     if (cut == plan.cuts.end() || cut->input != shard->first) return false;
-    const std::size_t count = cut->limits().size() - 1;
+    const std::size_t count = cut->count();
     for (std::size_t i = 0; i < count; ++i, ++shard) {
       if (shard == plan.shards.end() || shard->first != cut->input || shard->count != 1 ||
           shard->slice != i)
@@ -253,8 +255,7 @@ void divide(Plan& plan, const Job& job) {
   std::size_t next = 0;
   for (const Cut& cut : plan.cuts) {
     divide_whole(plan, next, cut.input, share, step);
-    const std::size_t slices = cut.limits().size() - 1;
-    for (std::size_t i = 0; i < slices; ++i)
+    for (std::size_t i = 0; i < cut.count(); ++i)
       plan.shards.push_back({.first = cut.input, .count = 1, .slice = i});
     next = cut.input + 1;
   }

@@ -93,8 +93,10 @@ TEST(Plan, slices_must_be_complete) {
   plan.cuts.push_back(plan.cuts[0]);
   EXPECT_FALSE(read_plan(text_of(plan)));
   plan = cut_example();
-  plan.cuts[0].slice_bytes = 0;
-  EXPECT_FALSE(read_plan(text_of(plan)));
+  for (const std::uint64_t wrong : {0, 15, 17}) {
+    plan.cuts[0].slice_bytes = wrong;
+    EXPECT_FALSE(read_plan(text_of(plan)));
+  }
 }
 
 TEST(Cut, all_that_a_shard_reads_is_compared) {

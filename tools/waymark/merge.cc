@@ -90,7 +90,7 @@ class Merger {
       if (interrupted()) return kInterrupted;
       if (const shard::Cut* const cut = plan.cut_of(number); cut != nullptr && worst == kOk) {
         worst = add_slices(*cut, number);
-        number += cut->limits().size() - 2;
+        number += cut->count() - 1;
         continue;
       }
       const auto part = folder_.part(number);

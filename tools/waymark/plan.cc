@@ -191,6 +191,7 @@ void add_plan(CLI::App& app, int& exit_code) {
       "  inputs = [\"runs/*/perf.data\"]    paths and patterns, relative to the job file\n"
       "  lists = [\"captures.txt\"]         files with one path in each line\n"
       "  shards = 64                      or inputs_per_shard, or bytes_per_shard\n"
+      "  slice_bytes = 268435456          longer captures are cut, for sums; or slices = 64\n"
       "  check = \"content\"                or \"times\": how changed inputs are noticed\n"
       "  [options]                        those of waymark export\n"
       "  symfs = [\"sysroot\"]\n"

@@ -212,8 +212,10 @@ Result<std::optional<shard::Cut>> cut_input(const ExportOptions& options, const 
   const inputs::IdBytes& ids = capture->id_bytes();
   for (std::size_t id = 0; id < ids.size(); ++id)
     if (ids[id] != 0) cut.id_bytes.emplace_back(static_cast<TraceId>(id), ids[id]);
-  if (plan.check == shard::Check::kContent)
-    WAYMARK_TRY(cut.look_at(capture->rest()->bytes, interrupted));
+  if (plan.check == shard::Check::kContent) {
+    WAYMARK_TRY(cut.look_at(capture->rest()->bytes, interrupted,
+                            [&](TraceIndex at) { capture->passed(at); }));
+  }
   return std::optional(std::move(cut));
 }
 
@@ -258,7 +260,7 @@ Counted join_slices(const shard::Folder& folder, std::size_t first, inputs::Capt
     return counted;
   }
   SliceSum sum(plan, cut, capture, selection);
-  const std::size_t count = cut.limits().size() - 1;
+  const std::size_t count = cut.count();
   for (std::size_t i = 0; i < count; ++i) {
     if (interrupted()) {
       counted.code = kInterrupted;

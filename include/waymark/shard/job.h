@@ -24,7 +24,7 @@ enum class Payload : std::uint8_t {
   kBranches = 1,
   kTree = 2,
   kTables = 3,
-  kSlice = 4,  ///< Of a job for kProfile: the counts of a slice of one input.
+  kSlice = 4,  ///< The counts of a slice of one input, in jobs whose Want is kProfile.
 };
 
 /// What can be computed in parts, and one format in which it is written: those of `waymark export`.

@@ -49,19 +49,23 @@ struct Cut {
   /// are not those of one file.
   std::string trace{};
   std::uint64_t trace_bytes = 0;
-  std::uint64_t slice_bytes = 0;  ///< See limits().
-  /// Of each trace ID, so that a shard need not read all of the trace to know them.
+  std::uint64_t slice_bytes = 0;  ///< Whole frames; the last slice may have fewer.
+  /// The bytes of each trace ID, so that a shard need not read all of the trace to know them.
   std::vector<std::pair<TraceId, std::uint64_t>> id_bytes{};
-  /// Of the start of the trace, and of each slice without and with its last bytes, before which the
-  /// guess for the next slice begins.  None with Check::kTimes.
+  /// One for the start of the trace and two for each slice: the second for its last bytes, which
+  /// the shard of the next slice reads as well.  None with Check::kTimes.
   std::vector<std::uint64_t> digests{};
   friend bool operator==(const Cut&, const Cut&) = default;
 
+  /// The number of slices.
+  [[nodiscard]] std::size_t count() const;
   /// parallel::slice_limits().
   [[nodiscard]] std::vector<std::uint64_t> limits() const;
 
-  /// Sets the digests.  kConflict: `stop` was true.
-  Result<void> look_at(Bytes trace_now, const Stop& stop = {});
+  /// Sets the digests.  `passed` is called with the end of what is not needed any more.  kConflict:
+  /// `stop` was true.
+  Result<void> look_at(Bytes trace_now, const Stop& stop = {},
+                       const std::function<void(TraceIndex)>& passed = {});
   /// Whether all that the shard of a slice reads of the trace is what it was.  kConflict: `stop`
   /// was true.
   [[nodiscard]] Result<bool> is_same(std::size_t slice, Bytes trace_now,
