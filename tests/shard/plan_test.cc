@@ -93,7 +93,7 @@ TEST(Plan, slices_must_be_complete) {
   plan.cuts.push_back(plan.cuts[0]);
   EXPECT_FALSE(read_plan(text_of(plan)));
   plan = cut_example();
-  for (const std::uint64_t wrong : {0, 15, 17}) {
+  for (const std::uint64_t wrong : {0U, 15U, 17U}) {
     plan.cuts[0].slice_bytes = wrong;
     EXPECT_FALSE(read_plan(text_of(plan)));
   }
