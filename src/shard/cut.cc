@@ -1,7 +1,7 @@
 // One trace that several shards read.
 #include <algorithm>
 
-#include "stopped.h"
+#include "errors.h"
 #include "waymark/index/file_digest.h"
 #include "waymark/parallel/slice_decoder.h"
 #include "waymark/shard/plan.h"
@@ -80,6 +80,14 @@ Result<bool> Cut::is_same(std::size_t slice, Bytes trace_now, const Stop& stop) 
     if (*digest != expected) return false;
   }
   return true;
+}
+
+Result<void> check_slice(const Plan& plan, std::size_t shard, Bytes trace, const Stop& stop) {
+  const Cut& cut = *plan.cut_of(shard);
+  const auto same = cut.is_same(*plan.shards[shard].slice, trace, stop);
+  if (!same) return std::unexpected(same.error());
+  if (!*same) return changed(plan.inputs[cut.input]);
+  return {};
 }
 
 }  // namespace waymark::shard

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "stopped.h"
+#include "errors.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/index/file_digest.h"
@@ -149,12 +149,7 @@ Result<void> check_inputs(const Plan& plan, std::size_t shard, const Stop& stop)
     const auto now = look_at(input.path, plan.folder, plan.check, stop,
                              cut != nullptr ? cut->trace : std::string());
     if (!now) return std::unexpected(now.error());
-    if (*now != input) {
-      return fail(ErrorCode::kConflict,
-                  fmt::format("{} has changed since the job was planned; restore it, or plan the "
-                              "job again in another folder.",
-                              escaped(input.path)));
-    }
+    if (*now != input) return changed(input);
   }
   return {};
 }

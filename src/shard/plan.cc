@@ -116,7 +116,7 @@ bool read_cut(Plan& plan, std::string_view key, Line& line) {
     const auto trace_bytes = parse_number(line.word());
     const auto slice_bytes = parse_number(line.word());
     auto trace = unquoted(line.rest());
-    if (!input || !trace_bytes || !slice_bytes || *slice_bytes == 0 ||
+    if (!input || !trace_bytes || *trace_bytes == 0 || !slice_bytes || *slice_bytes == 0 ||
         *slice_bytes % frames::kFrameSize != 0 || !trace ||
         *trace_bytes / *slice_bytes >= kMostShards)
       return false;

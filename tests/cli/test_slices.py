@@ -134,6 +134,7 @@ def test_slices_of_a_capture_that_changed_are_refused(run, tmp_path, long):
     trace.write_bytes(changed)
     # Slice 5 has the byte; others do not read it.
     assert 'capture has changed since the job was planned' in run('shard', 'job', '5', expect=3).err
+    run('status', 'job', expect=1).has('failed    5: shard 5: capture has changed since the job was planned')
     run('shard', 'job', '0-4,6-9')
     trace.write_bytes(good[:-16])
     assert 'has changed' in run('shard', 'job', '5', expect=3).err

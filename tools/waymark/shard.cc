@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -118,7 +119,8 @@ Result<void> check_files(const shard::Folder& folder, const shard::Part& part) {
   return {};
 }
 
-int make_part(const shard::Folder& folder, const ExportOptions& options, shard::Part& part) {
+int make_part(const shard::Folder& folder, const ExportOptions& options,
+              const std::function<int(const Error&)>& refuse, shard::Part& part) {
   switch (part.payload) {
     case shard::Payload::kProfile:
       return make_profile(options, part);
@@ -129,7 +131,7 @@ int make_part(const shard::Folder& folder, const ExportOptions& options, shard::
     case shard::Payload::kTables:
       return make_tables(folder, options, part);
     case shard::Payload::kSlice:
-      return count_slice(folder, options, part);
+      return count_slice(folder.plan(), options, refuse, part);
   }
   return kUsage;
 }
@@ -148,10 +150,12 @@ int do_shard(const shard::Folder& folder, ExportOptions options, std::size_t num
     if (const auto aside = folder.set_aside(number); !aside)
       return complain(aside.error().detail, kOutput);
   }
+  bool recorded = false;
   const auto refuse = [&](const Error& error) {
     const std::string sentence = fmt::format("shard {}: {}", number, error.detail);
     if (shard::was_stopped(error)) return int{kInterrupted};
     attempt->fail_with(sentence);
+    recorded = true;
     return complain(sentence, kInput);
   };
   const shard::Plan& plan = folder.plan();
@@ -160,10 +164,10 @@ int do_shard(const shard::Folder& folder, ExportOptions options, std::size_t num
   options.inputs.clear();
   for (const shard::Input& input : plan.inputs_of(number)) options.inputs.push_back(input.path);
   shard::Part part{.job = folder.job(), .shard = number, .payload = plan.payload_of(number)};
-  int code = make_part(folder, options, part);
+  int code = make_part(folder, options, refuse, part);
   if (code == kOk && interrupted()) code = kInterrupted;
   if (code != kOk) {
-    if (code != kInterrupted)
+    if (code != kInterrupted && !recorded)
       attempt->fail_with(fmt::format("the attempt ended with exit code {}", code));
     return code;
   }

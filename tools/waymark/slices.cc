@@ -99,28 +99,25 @@ std::vector<shard::Input> other_files(const inputs::Capture& capture, const std:
   return files;
 }
 
-int complain_of_change(const std::string& path) {
-  return complain(fmt::format("{} has changed since the job was planned; restore it, or plan the "
-                              "job again in another folder.",
-                              escaped(path)),
-                  kInput);
+/// The trace of a capture; empty: it cannot be cut, and so it is not what it was.
+Bytes trace_of(inputs::Capture& capture) {
+  const auto whole = capture.rest();
+  return whole && capture.tree().can_jump() ? whole->bytes : Bytes();
 }
 
-/// kOk: what the shard of the slice reads is what it was.
-int check_slice(const shard::Plan& plan, const shard::Cut& cut, std::size_t slice, Bytes trace) {
-  const auto same = cut.is_same(slice, trace, interrupted);
-  if (!same) return kInterrupted;
-  return *same ? int{kOk} : complain_of_change(plan.inputs[cut.input].path);
+int complain_of(const Error& error) {
+  return shard::was_stopped(error) ? int{kInterrupted} : complain(error.detail, kInput);
 }
 
 /// Adds up the slices of one capture.
 class SliceSum {
  public:
-  SliceSum(const shard::Plan& plan, const shard::Cut& cut, inputs::Capture& capture,
+  /// `first`: the shard of the first slice.
+  SliceSum(const shard::Plan& plan, std::size_t first, inputs::Capture& capture,
            const std::optional<Selection>& selection)
       : plan_(plan),
-        cut_(cut),
-        counter_(capture, selection, cut),
+        first_(first),
+        counter_(capture, selection, *plan.cut_of(first)),
         joiner_(counter_.decoder()),
         sums_(capture.tree().sources().size()),
         ends_(sums_.size()) {}
@@ -132,8 +129,8 @@ class SliceSum {
       joiner_.take(counts.seam);
     } else {
       for (const std::size_t slice : joiner_.reads()) {
-        if (const int code = check_slice(plan_, cut_, slice, counter_.trace()); code != kOk)
-          return code;
+        const auto same = shard::check_slice(plan_, first_ + slice, counter_.trace(), interrupted);
+        if (!same) return complain_of(same.error());
       }
       counts = SliceCounter::counts_of(joiner_.decode_again(counter_.consumer()));
       if (counter_.decoder().stopped()) return kInterrupted;
@@ -156,7 +153,7 @@ class SliceSum {
       if (filter) counted.by_source.back().keep(filter);
     }
     counted.itm.resize(counted.by_source.size());
-    counted.read_to = cut_.trace_bytes;
+    counted.read_to = counter_.trace().size();
   }
 
   [[nodiscard]] std::size_t again() const { return joiner_.again(); }
@@ -168,7 +165,7 @@ class SliceSum {
       const auto [at, is_new] = files_.try_emplace(file.path);
       if (is_new) {
         auto now = shard::look_at(file.path, ".", shard::Check::kContent, interrupted);
-        if (!now) return interrupted() ? int{kInterrupted} : complain(now.error().detail, kInput);
+        if (!now) return complain_of(now.error());
         at->second = *std::move(now);
       }
       if (at->second != file) {
@@ -182,7 +179,7 @@ class SliceSum {
   }
 
   const shard::Plan& plan_;
-  const shard::Cut& cut_;
+  std::size_t first_;
   std::map<std::string, shard::Input> files_;  ///< As they are now, by path.
   SliceCounter counter_;
   parallel::SliceJoiner joiner_;
@@ -227,22 +224,23 @@ KnownIdBytes known_id_bytes(const shard::Cut& cut) {
   };
 }
 
-int count_slice(const shard::Folder& folder, const ExportOptions& options, shard::Part& part) {
-  const shard::Plan& plan = folder.plan();
+int count_slice(const shard::Plan& plan, const ExportOptions& options,
+                const std::function<int(const Error&)>& refuse, shard::Part& part) {
   const shard::Cut& cut = *plan.cut_of(part.shard);
-  const std::size_t slice = *plan.shards[part.shard].slice;
   InputOptions input = options.input;
   input.path = plan.inputs[cut.input].path;
   auto capture = open_capture(input, {}, false, known_id_bytes(cut), false);
   if (!capture) return capture.error();
   const auto selection = select_in(*capture, options.selection);
   if (!selection) return complain(selection.error().detail, kUsage);
-  if (!capture->rest() || !capture->tree().can_jump()) return complain_of_change(input.path);
+  const Bytes trace = trace_of(*capture);
+  const auto before = shard::check_slice(plan, part.shard, trace, interrupted);
+  if (!before) return refuse(before.error());
   SliceCounter counter(*capture, *selection, cut);
-  if (const int code = check_slice(plan, cut, slice, counter.trace()); code != kOk) return code;
-  const auto counted = counter.decoder().decode(slice, counter.consumer());
+  const auto counted = counter.decoder().decode(*plan.shards[part.shard].slice, counter.consumer());
   if (counter.decoder().stopped()) return kInterrupted;
-  if (const int code = check_slice(plan, cut, slice, counter.trace()); code != kOk) return code;
+  const auto after = shard::check_slice(plan, part.shard, trace, interrupted);
+  if (!after) return refuse(after.error());
   part.codes.push_back(kOk);
   shard::SliceCounts counts = SliceCounter::counts_of(counted);
   counts.files = other_files(*capture, input.path);
@@ -255,11 +253,11 @@ Counted join_slices(const shard::Folder& folder, std::size_t first, inputs::Capt
   const shard::Plan& plan = folder.plan();
   const shard::Cut& cut = *plan.cut_of(first);
   Counted counted;
-  if (!capture.rest() || !capture.tree().can_jump()) {
-    counted.code = complain_of_change(plan.inputs[cut.input].path);
+  if (trace_of(capture).size() != cut.trace_bytes) {
+    counted.code = complain_of(shard::check_slice(plan, first, trace_of(capture)).error());
     return counted;
   }
-  SliceSum sum(plan, cut, capture, selection);
+  SliceSum sum(plan, first, capture, selection);
   const std::size_t count = cut.count();
   for (std::size_t i = 0; i < count; ++i) {
     if (interrupted()) {

@@ -1,6 +1,7 @@
 // Captures that are cut into slices: for plan, shard and merge.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -19,8 +20,10 @@ Result<std::optional<shard::Cut>> cut_input(const ExportOptions& options, const 
 /// What a capture need not read to know it.
 KnownIdBytes known_id_bytes(const shard::Cut& cut);
 
-/// The codes and the content of the part of a slice.  kOk, or why there is none.
-int count_slice(const shard::Folder& folder, const ExportOptions& options, shard::Part& part);
+/// The codes and the content of the part of a slice.  kOk, or why there is none.  `refuse`: for
+/// errors of shard::check_slice(); it returns the exit code.
+int count_slice(const shard::Plan& plan, const ExportOptions& options,
+                const std::function<int(const Error&)>& refuse, shard::Part& part);
 
 /// The counts of a whole capture from the parts of its slices, the first of which is the shard
 /// `first`.  Where the parts do not fit together, it decodes again, and a note says so.

@@ -117,6 +117,9 @@ Result<Plan> read_plan(std::string_view text);
 /// kConflict: an input is not what it was.  Other errors are those of look_at().
 Result<void> check_inputs(const Plan& plan, std::size_t shard, const Stop& stop = {});
 
+/// The same for what the shard of a slice reads of the trace.  Errors: kConflict.
+Result<void> check_slice(const Plan& plan, std::size_t shard, Bytes trace, const Stop& stop = {});
+
 /// Whether an error is only that `stop` was true.
 bool was_stopped(const Error& error);
 
