@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""What plan, shard and merge cost for many small captures, beside one export of all of them.
+"""What plan, shard and merge cost for many small captures, or for one that is cut, beside one export of all of it.
 
     bench/fleet.py [--waymark PATH] [--captures N] [--shards N] [--no-serial]
+    bench/fleet.py [--waymark PATH] --slices N [--size SIZE] [--no-serial]
 
-Captures are hard links to samples/quicksort.  Prints seconds of wall time, and peaks of memory.
+Many captures are hard links to samples/quicksort.  Prints seconds of wall time, and peaks of memory.
 """
 import argparse
 import os
@@ -28,26 +29,46 @@ def timed(name, *command, cwd):
     print(f'{name:8} {seconds:8.2f} s {usage.ru_maxrss / 1024:8.0f} MiB, {core:.2f} s of a core', flush=True)
 
 
+def many_captures(folder, count):
+    sample = folder / 'sample'
+    sample.mkdir()
+    for path in (ROOT / 'samples/quicksort').iterdir():
+        (sample / path.name).write_bytes(path.read_bytes())
+    for i in range(count):
+        capture = folder / f'runs/{i:05}'
+        capture.mkdir(parents=True)
+        for path in sample.iterdir():
+            os.link(path, capture / path.name)
+    return [f'runs/{i:05}' for i in range(count)]
+
+
+def long_capture(waymark, folder, size):
+    subprocess.run([waymark, 'synth', '-o', 'runs/long', '--size', size, '--protocol', 'etmv4', '--cores', '4',
+                    '--cycle-counts', '--timestamps', '100', '--context-ids', '3', '--no-truth'],
+                   cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    return ['runs/long']
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--waymark', default=ROOT / 'build/release/bin/waymark', type=Path)
     parser.add_argument('--captures', default=10000, type=int)
     parser.add_argument('--shards', default=0, type=int, help='default: one for each capture')
+    parser.add_argument('--slices', type=int, help='one capture, which is cut into so many')
+    parser.add_argument('--size', default='256M', help='the bytes of its trace; default: 256M')
     parser.add_argument('--no-serial', action='store_true', help='leave out the export, which keeps all captures open')
     options = parser.parse_args()
     waymark = options.waymark.resolve()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        sample = folder / 'sample'
-        sample.mkdir()
-        for path in (ROOT / 'samples/quicksort').iterdir():
-            (sample / path.name).write_bytes(path.read_bytes())
-        for i in range(options.captures):
-            capture = folder / f'runs/{i:05}'
-            capture.mkdir(parents=True)
-            for path in sample.iterdir():
-                os.link(path, capture / path.name)
+        if options.slices:
+            (folder / 'runs').mkdir()
+            inputs = long_capture(waymark, folder, options.size)
+        else:
+            inputs = many_captures(folder, options.captures)
         text = "what = 'counts'\ninputs = ['runs/*']\n"
+        if options.slices:
+            text += f'slices = {options.slices}\n'
         if options.shards:
             text += f'shards = {options.shards}\n'
         (folder / 'job.toml').write_text(text)
@@ -58,8 +79,7 @@ def main():
         if options.no_serial:
             return
         resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
-        inputs = [f'runs/{i:05}' for i in range(options.captures)]
-        timed('serial', waymark, 'export', 'counts', *inputs, '-o', 'serial', cwd=folder)
+        timed('serial', waymark, 'export', 'counts', *inputs, '-j', '1', '-o', 'serial', cwd=folder)
         if (folder / 'merged').read_bytes() != (folder / 'serial').read_bytes():
             raise SystemExit('the merge differs from the serial run')
 
