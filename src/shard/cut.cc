@@ -64,29 +64,45 @@ Result<void> Cut::look_at(Bytes trace_now, const Stop& stop,
   return {};
 }
 
-Result<bool> Cut::is_same(std::size_t slice, Bytes trace_now, const Stop& stop) const {
-  if (trace_now.size() != trace_bytes) return false;
-  if (digests.empty()) return true;
-  const std::vector<std::uint64_t> ends = limits();
-  std::vector<std::pair<Bytes, std::uint64_t>> stretches{{start_of(trace_now), digests[0]}};
-  const Halves own = halves_of(*this, ends, slice, trace_now);
-  stretches.insert(stretches.end(),
-                   {{own.head, digests[2 * slice + 1]}, {own.tail, digests[2 * slice + 2]}});
-  if (slice != 0)
-    stretches.emplace_back(halves_of(*this, ends, slice - 1, trace_now).tail, digests[2 * slice]);
-  for (const auto& [stretch, expected] : stretches) {
-    const auto digest = digest_of(stretch, stop);
-    if (!digest) return std::unexpected(digest.error());
-    if (*digest != expected) return false;
+SliceCheck::SliceCheck(const Cut& cut, std::size_t slice, Bytes trace)
+    : same_length_(trace.size() == cut.trace_bytes) {
+  if (!same_length_ || cut.digests.empty()) return;
+  const std::vector<std::uint64_t> ends = cut.limits();
+  begin_ = ends[slice];
+  const Halves own = halves_of(cut, ends, slice, trace);
+  own_ = {{.bytes = own.head, .expected = cut.digests[2 * slice + 1]},
+          {.bytes = own.tail, .expected = cut.digests[2 * slice + 2]}};
+  others_ = {{.bytes = start_of(trace), .expected = cut.digests[0]}};
+  if (slice != 0) {
+    others_.push_back(
+        {.bytes = halves_of(cut, ends, slice - 1, trace).tail, .expected = cut.digests[2 * slice]});
+  }
+}
+
+void SliceCheck::read_to(std::uint64_t offset) {
+  std::uint64_t begin = begin_;
+  for (Stretch& stretch : own_) {
+    if (offset > begin) (void)stretch.digest.read(stretch.bytes, offset - begin);
+    begin += stretch.bytes.size();
+  }
+}
+
+Result<bool> SliceCheck::is_same(const Stop& stop) {
+  if (!same_length_) return false;
+  for (std::vector<Stretch>* const stretches : {&own_, &others_}) {
+    for (Stretch& stretch : *stretches) {
+      const std::size_t size = stretch.bytes.size();
+      if ((stop && stop()) || !stretch.digest.read(stretch.bytes, size, stop)) return stopped();
+      if (stretch.digest.value(stretch.bytes, size) != stretch.expected) return false;
+    }
   }
   return true;
 }
 
-Result<void> check_slice(const Plan& plan, std::size_t shard, Bytes trace, const Stop& stop) {
-  const Cut& cut = *plan.cut_of(shard);
-  const auto same = cut.is_same(*plan.shards[shard].slice, trace, stop);
+Result<void> check_slice(const Plan& plan, std::size_t shard, SliceCheck check, const Stop& stop) {
+  const auto same = check.is_same(stop);
   if (!same) return std::unexpected(same.error());
-  if (!*same) return changed(plan.inputs[cut.input]);
+  if (!*same) return changed(plan.inputs[plan.shards[shard].first]);
   return {};
 }
 

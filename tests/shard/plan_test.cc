@@ -114,13 +114,17 @@ TEST(Cut, all_that_a_shard_reads_is_compared) {
                                     {kSlice * 4 - 1, true},
                                     {kSlice * 4, false}}) {
     trace[at] ^= 1;
-    EXPECT_EQ(*cut.is_same(3, trace), !differs) << at;
+    EXPECT_EQ(*SliceCheck(cut, 3, trace).is_same(), !differs) << at;
+    // The same while it is read.
+    SliceCheck check(cut, 3, trace);
+    for (std::size_t to = 0; to < trace.size(); to += 33'333) check.read_to(to);
+    EXPECT_EQ(*check.is_same(), !differs) << at;
     trace[at] ^= 1;
   }
-  EXPECT_TRUE(*cut.is_same(0, trace));
-  EXPECT_TRUE(*cut.is_same(4, trace));
-  EXPECT_FALSE(*cut.is_same(0, Bytes(trace).first(trace.size() - 16)));
-  EXPECT_TRUE(was_stopped(cut.is_same(0, trace, [] { return true; }).error()));
+  EXPECT_TRUE(*SliceCheck(cut, 0, trace).is_same());
+  EXPECT_TRUE(*SliceCheck(cut, 4, trace).is_same());
+  EXPECT_FALSE(*SliceCheck(cut, 0, Bytes(trace).first(trace.size() - 16)).is_same());
+  EXPECT_TRUE(was_stopped(SliceCheck(cut, 0, trace).is_same([] { return true; }).error()));
 }
 
 TEST(Plan, ranges) {

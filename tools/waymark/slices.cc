@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -49,12 +50,14 @@ std::string why_whole(inputs::Capture& capture) {
 /// A capture with the decoder of its slices.
 class SliceCounter {
  public:
+  /// `read_to` is called with offsets of the trace.
   SliceCounter(inputs::Capture& capture, const std::optional<Selection>& selection,
-               const shard::Cut& cut)
+               const shard::Cut& cut, const std::function<void(std::uint64_t)>& read_to = {})
       : whole_(*capture.rest()),
         consumer_(capture.tree()),
         decoder_(capture.tree(), whole_.index, whole_.bytes, cut.limits(),
-                 [&capture](TraceIndex at) {
+                 [this, &capture, read_to](TraceIndex at) {
+                   if (read_to) read_to(at - whole_.index);
                    if (at > kStillRead) capture.passed(at - kStillRead);
                    return !interrupted();
                  }) {
@@ -116,8 +119,9 @@ class SliceSum {
   SliceSum(const shard::Plan& plan, std::size_t first, inputs::Capture& capture,
            const std::optional<Selection>& selection)
       : plan_(plan),
+        cut_(*plan.cut_of(first)),
         first_(first),
-        counter_(capture, selection, *plan.cut_of(first)),
+        counter_(capture, selection, cut_),
         joiner_(counter_.decoder()),
         sums_(capture.tree().sources().size()),
         ends_(sums_.size()) {}
@@ -129,7 +133,8 @@ class SliceSum {
       joiner_.take(counts.seam);
     } else {
       for (const std::size_t slice : joiner_.reads()) {
-        const auto same = shard::check_slice(plan_, first_ + slice, counter_.trace(), interrupted);
+        const auto same =
+            shard::check_slice(plan_, first_ + slice, {cut_, slice, counter_.trace()}, interrupted);
         if (!same) return complain_of(same.error());
       }
       counts = SliceCounter::counts_of(joiner_.decode_again(counter_.consumer()));
@@ -179,6 +184,7 @@ class SliceSum {
   }
 
   const shard::Plan& plan_;
+  const shard::Cut& cut_;
   std::size_t first_;
   std::map<std::string, shard::Input> files_;  ///< As they are now, by path.
   SliceCounter counter_;
@@ -233,14 +239,17 @@ int count_slice(const shard::Plan& plan, const ExportOptions& options,
   if (!capture) return capture.error();
   const auto selection = select_in(*capture, options.selection);
   if (!selection) return complain(selection.error().detail, kUsage);
+  const std::size_t slice = *plan.shards[part.shard].slice;
   const Bytes trace = trace_of(*capture);
-  const auto before = shard::check_slice(plan, part.shard, trace, interrupted);
-  if (!before) return refuse(before.error());
-  SliceCounter counter(*capture, *selection, cut);
-  const auto counted = counter.decoder().decode(*plan.shards[part.shard].slice, counter.consumer());
+  shard::SliceCheck check(cut, slice, trace);
+  if (trace.size() != cut.trace_bytes)
+    return refuse(shard::check_slice(plan, part.shard, std::move(check)).error());
+  SliceCounter counter(*capture, *selection, cut,
+                       [&check](std::uint64_t offset) { check.read_to(offset); });
+  const auto counted = counter.decoder().decode(slice, counter.consumer());
   if (counter.decoder().stopped()) return kInterrupted;
-  const auto after = shard::check_slice(plan, part.shard, trace, interrupted);
-  if (!after) return refuse(after.error());
+  if (const auto same = shard::check_slice(plan, part.shard, std::move(check), interrupted); !same)
+    return refuse(same.error());
   part.codes.push_back(kOk);
   shard::SliceCounts counts = SliceCounter::counts_of(counted);
   counts.files = other_files(*capture, input.path);
@@ -254,7 +263,8 @@ Counted join_slices(const shard::Folder& folder, std::size_t first, inputs::Capt
   const shard::Cut& cut = *plan.cut_of(first);
   Counted counted;
   if (trace_of(capture).size() != cut.trace_bytes) {
-    counted.code = complain_of(shard::check_slice(plan, first, trace_of(capture)).error());
+    counted.code =
+        complain_of(shard::check_slice(plan, first, {cut, 0, trace_of(capture)}).error());
     return counted;
   }
   SliceSum sum(plan, first, capture, selection);

@@ -13,6 +13,7 @@
 
 #include "waymark/base/result.h"
 #include "waymark/base/types.h"
+#include "waymark/index/file_digest.h"
 #include "waymark/shard/job.h"
 #include "waymark/shard/sha256.h"
 
@@ -66,10 +67,34 @@ struct Cut {
   /// `stop` was true.
   Result<void> look_at(Bytes trace_now, const Stop& stop = {},
                        const std::function<void(TraceIndex)>& passed = {});
-  /// Whether all that the shard of a slice reads of the trace is what it was.  kConflict: `stop`
-  /// was true.
-  [[nodiscard]] Result<bool> is_same(std::size_t slice, Bytes trace_now,
-                                     const Stop& stop = {}) const;
+};
+
+/// Compares what the shard of a slice reads of the trace with what it was.
+class SliceCheck {
+ public:
+  /// The trace must outlive it.
+  SliceCheck(const Cut& cut, std::size_t slice, Bytes trace);
+
+  /// The slice was read up to this offset of the trace.  May be called while it is read, so that
+  /// its bytes come from the disk only once.
+  void read_to(std::uint64_t offset);
+
+  /// Reads the rest of the slice, the start of the trace, and the bytes before the slice.
+  /// kConflict: `stop` was true.
+  Result<bool> is_same(const Stop& stop = {});
+
+ private:
+  /// Consecutive bytes.
+  struct Stretch {
+    Bytes bytes{};
+    std::uint64_t expected = 0;
+    index::FileDigest digest{};
+  };
+
+  bool same_length_;
+  std::uint64_t begin_ = 0;  ///< Where the slice begins.
+  std::vector<Stretch> own_;
+  std::vector<Stretch> others_;
 };
 
 struct Plan {
@@ -118,7 +143,8 @@ Result<Plan> read_plan(std::string_view text);
 Result<void> check_inputs(const Plan& plan, std::size_t shard, const Stop& stop = {});
 
 /// The same for what the shard of a slice reads of the trace.  Errors: kConflict.
-Result<void> check_slice(const Plan& plan, std::size_t shard, Bytes trace, const Stop& stop = {});
+Result<void> check_slice(const Plan& plan, std::size_t shard, SliceCheck check,
+                         const Stop& stop = {});
 
 /// Whether an error is only that `stop` was true.
 bool was_stopped(const Error& error);
