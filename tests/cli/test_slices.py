@@ -46,7 +46,8 @@ def test_slices_in_any_order_equal_the_serial_run(run, tmp_path, long, slices):
     assert (tmp_path / 'serial').stat().st_size > 1000
 
 
-@pytest.mark.parametrize('form', ['autofdo', 'llvm-sample', 'bolt', 'lcov'])
+@pytest.mark.parametrize('form', ['autofdo', 'llvm-unsymbolized', 'llvm-sample', 'llvm-sample-binary', 'bolt', 'afl',
+                                  'afl-map', 'lcov'])
 def test_formats_of_slices(run, tmp_path, synth, quicksort, form):
     program = quicksort / 'quicksort.elf'
     capture = synth('--elf', program, '--size', '100K', '--context-ids', 3, '--no-truth')

@@ -32,13 +32,6 @@ void add(OfSource& to, const Seen& seen, TraceId id) {
     if (record.stream_id == id) to.records.emplace_back(record.index, record.finding);
 }
 
-/// A slice as another process would give it.
-struct Given {
-  std::vector<std::unique_ptr<Piece>> pieces;
-  std::unique_ptr<Piece> end;
-  Seam seam;
-};
-
 /// Decodes all slices, each with a decoder of its own, and gives them to `take` in their order:
 /// those that do not fit, decoded again.  Returns how many were.
 template <class Take>
@@ -185,6 +178,31 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& protocols) {
       return protocols.param.empty() ? "Any" : std::string(protocol_name(protocols.param[0]));
     });
+
+// While a source has no bytes, nobody can compare its state; another slice must tell it later.
+TEST(SliceDecoder, sources_may_pause_for_several_slices) {
+  synth::Workload workload =
+      *synth::Workload::random({.seed = 3,
+                                .protocols = {Protocol::kEtmV4, Protocol::kPtm, Protocol::kEtmV4},
+                                .size = 300'000});
+  workload.capture.framing = synth::CaptureFraming::kMemoryAligned;
+  workload.capture.interleave = 20'000;
+  workload.capture.damage = {};
+  for (auto& unit : workload.units) unit.sync_period = 400;
+  const auto capture = synth::make_in_memory(workload, false);
+  ASSERT_TRUE(capture) << capture.error().detail;
+  const auto tree = tree_of(*capture);
+  const Bytes bytes = Bytes(capture->bytes).first(capture->bytes.size() / 16 * 16);
+  for (const std::uint64_t slice : {5'000U, 12'000U, 40'000U, 100'000U}) {
+    std::size_t again = 0;
+    const auto limits = slice_limits(bytes.size(), slice);
+    ASSERT_EQ(difference(*tree, bytes, limits, again), "") << slice;
+    EXPECT_LT(again, limits.size() - 1);
+    if (slice < 20'000) {
+      EXPECT_GT(again, 0U);
+    }
+  }
+}
 
 TEST(SliceLimits, cover_the_trace_in_whole_frames) {
   EXPECT_EQ(slice_limits(100, 1000), (std::vector<std::uint64_t>{0, 100}));
