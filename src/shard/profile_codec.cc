@@ -98,7 +98,8 @@ std::string encode(const profile::Profile& profile) {
 }
 
 Result<const program::Program*> ProgramOpener::open(const std::string& path, std::uint64_t bytes,
-                                                    std::uint64_t digest, const std::string& name) {
+                                                    std::uint64_t digest, const std::string& name,
+                                                    const std::vector<std::uint8_t>& build_id) {
   if (path.empty()) {
     if (!names_suffice_) {
       return fail(ErrorCode::kUnsupported,
@@ -123,12 +124,17 @@ Result<const program::Program*> ProgramOpener::open(const std::string& path, std
                 fmt::format("{} is not the program that a shard read; put that one in its place.",
                             escaped(path)));
   }
+  const std::string same =
+      fmt::format("{}:{}:{}:{}", bytes, digest, build_id.empty() ? "name" : "build ID",
+                  build_id.empty() ? name : std::string(build_id.begin(), build_id.end()));
+  if (const auto equal = equal_.find(same); equal != equal_.end())
+    return known_[key] = equal->second;
   auto file = MappedFile::open(path);
   if (!file) return std::unexpected(file.error());
   const perf::ProgramFile& opened = files_.emplace_back(*std::move(file));
   if (opened.program() == nullptr)
     return fail(ErrorCode::kBadData, fmt::format("{} is not an ELF file.", escaped(path)));
-  return known_[key] = opened.program();
+  return known_[key] = equal_[same] = opened.program();
 }
 
 Result<void> add_profile(Bytes content, ProgramOpener& opener, profile::Profile& sum) {
@@ -153,7 +159,7 @@ Result<void> add_profile(Bytes content, ProgramOpener& opener, profile::Profile&
       digest = take_number(cursor);
     }
     if (cursor.overrun()) break;
-    const auto opened = opener.open(path, bytes, digest, program.path);
+    const auto opened = opener.open(path, bytes, digest, program.path, program.build_id);
     if (!opened) return std::unexpected(opened.error());
     program.program = *opened;
   }

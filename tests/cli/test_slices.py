@@ -47,8 +47,9 @@ def test_slices_in_any_order_equal_the_serial_run(run, tmp_path, long, slices):
 
 
 @pytest.mark.parametrize('form', ['autofdo', 'llvm-unsymbolized', 'llvm-sample', 'llvm-sample-binary', 'bolt', 'afl',
-                                  'afl-map', 'lcov'])
-def test_formats_of_slices(run, tmp_path, synth, quicksort, form):
+                                  'afl-map', 'lcov', 'cobertura'])
+def test_formats_of_slices(run, tmp_path, synth, quicksort, form, monkeypatch):
+    monkeypatch.setenv('SOURCE_DATE_EPOCH', '0')
     program = quicksort / 'quicksort.elf'
     capture = synth('--elf', program, '--size', '100K', '--context-ids', 3, '--no-truth')
     serial = run('export', form, capture, '--symbols', program, '-o', 'serial')

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "waymark/exports/call_trees.h"
 #include "waymark/shard/data_files.h"
 #include "waymark/shard/part.h"
@@ -82,6 +84,30 @@ TEST(ProfileCodec, a_program_that_is_gone_or_changed_is_named) {
   EXPECT_EQ(opener.open("", 0, 0, "jit").error().code, ErrorCode::kUnsupported);
   ProgramOpener lenient(true);
   EXPECT_NE(*lenient.open("", 0, 0, "jit"), nullptr);
+}
+
+TEST(ProfileCodec, equal_programs_stay_open_once) {
+  const std::string folder = testing::TempDir() + "waymark_equal_programs";
+  std::filesystem::create_directories(folder);
+  for (const char* const name : {"/one", "/two"}) {
+    std::error_code failed;
+    std::filesystem::copy_file("/bin/true", folder + name,
+                               std::filesystem::copy_options::overwrite_existing, failed);
+    if (failed) GTEST_SKIP() << failed.message();
+  }
+  const auto file = look_at("one", folder, Check::kContent);
+  ASSERT_TRUE(file);
+  ProgramOpener opener(false);
+  const auto open = [&](const std::string& path, const std::string& name) {
+    return *opener.open(folder + path, file->bytes, file->digest, name, {});
+  };
+  EXPECT_EQ(open("/one", "app"), open("/two", "app"));
+  EXPECT_NE(open("/one", "app"), open("/two", "other"));
+  std::filesystem::resize_file(folder + "/two", 100);
+  ProgramOpener later(false);
+  EXPECT_TRUE(later.open(folder + "/one", file->bytes, file->digest, "app"));
+  EXPECT_FALSE(later.open(folder + "/two", file->bytes, file->digest, "app"));
+  std::filesystem::remove_all(folder);
 }
 
 count::Part example_part(std::uint32_t seed) {

@@ -24,14 +24,17 @@ class ProgramOpener {
   explicit ProgramOpener(bool names_suffice) : names_suffice_(names_suffice) {}
 
   /// The program in the file at `path`, which had this size and digest.  kNotFound, kIo: the file;
-  /// kConflict: it is another one now; kUnsupported: the code is in no file.
+  /// kConflict: it is another one now; kUnsupported: the code is in no file.  Equal files that
+  /// profile::Profile takes for one program, because of the build ID or the name, stay open once.
   Result<const program::Program*> open(const std::string& path, std::uint64_t bytes,
-                                       std::uint64_t digest, const std::string& name);
+                                       std::uint64_t digest, const std::string& name,
+                                       const std::vector<std::uint8_t>& build_id = {});
 
  private:
   bool names_suffice_;
   std::list<perf::ProgramFile> files_;
-  std::map<std::string, const program::Program*> known_;
+  std::map<std::string, const program::Program*> known_;  ///< By path, size and digest.
+  std::map<std::string, const program::Program*> equal_;  ///< By build ID or name, and these.
   std::vector<std::shared_ptr<const program::Program>> without_file_;
 };
 
