@@ -97,12 +97,13 @@ TEST(ProfileCodec, equal_programs_stay_open_once) {
   }
   const auto file = look_at("one", folder, Check::kContent);
   ASSERT_TRUE(file);
-  ProgramOpener opener(false);
-  const auto open = [&](const std::string& path, const std::string& name) {
+  const auto open = [&](ProgramOpener& opener, const std::string& path, const std::string& name) {
     return *opener.open(folder + path, file->bytes, file->digest, name, {});
   };
-  EXPECT_EQ(open("/one", "app"), open("/two", "app"));
-  EXPECT_NE(open("/one", "app"), open("/two", "other"));
+  ProgramOpener same(false);
+  EXPECT_EQ(open(same, "/one", "app"), open(same, "/two", "app"));
+  ProgramOpener apart(false);
+  EXPECT_NE(open(apart, "/one", "app"), open(apart, "/two", "other"));
   std::filesystem::resize_file(folder + "/two", 100);
   ProgramOpener later(false);
   EXPECT_TRUE(later.open(folder + "/one", file->bytes, file->digest, "app"));
