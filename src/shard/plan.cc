@@ -353,9 +353,12 @@ Result<Plan> read_plan(std::string_view text) {
       return bad(fmt::format("line {} is wrong", number));
     text.remove_prefix(line_end + 1);
   }
-  if (plan.version.empty() || !plan.folder.starts_with('/') || find_want(plan.format) == nullptr)
+  const Want* const want = find_want(plan.format);
+  if (plan.version.empty() || !plan.folder.starts_with('/') || want == nullptr ||
+      want->what != plan.what)
     return bad("a line is missing");
-  if (!has_good_cuts(plan)) return bad("its slices do not fit");
+  if (!has_good_cuts(plan) || (!plan.cuts.empty() && want->payload != Payload::kProfile))
+    return bad("its slices do not fit");
   if (!covers_inputs(plan)) return bad("its shards do not have each input once");
   return plan;
 }

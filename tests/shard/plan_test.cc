@@ -75,6 +75,21 @@ TEST(Plan, slices_as_text_and_back) {
   EXPECT_EQ(plan->bytes_of(3), 8U);
 }
 
+TEST(Plan, what_and_format_must_fit) {
+  Plan plan = example();
+  plan.what.clear();
+  EXPECT_FALSE(read_plan(text_of(plan)));
+  plan.what = "coverage";
+  EXPECT_FALSE(read_plan(text_of(plan)));
+  plan.format = "lcov";
+  EXPECT_TRUE(read_plan(text_of(plan)));
+  // Only sums of counts are made of slices.
+  plan = cut_example();
+  plan.what = "stacks";
+  plan.format = "folded";
+  EXPECT_FALSE(read_plan(text_of(plan)));
+}
+
 TEST(Plan, slices_must_be_complete) {
   for (const std::vector<Shard>& shards :
        {std::vector<Shard>{{0, 1}, {1, 2}},
