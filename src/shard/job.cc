@@ -206,6 +206,31 @@ bool is_too_deep(std::string_view text) {
   return false;
 }
 
+/// The number of the first line with a table whose name cannot begin so; 0: none.  toml++ 3.3
+/// relies on it.
+std::size_t line_of_bad_table(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r";
+  for (std::size_t line = 1; !text.empty(); ++line) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view rest = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const auto skip_blanks = [&] {
+      rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
+    };
+    skip_blanks();
+    if (!rest.starts_with('[')) continue;
+    rest.remove_prefix(rest.starts_with("[[") ? 2 : 1);
+    skip_blanks();
+    const char first = rest.empty() ? '\n' : rest.front();
+    const bool is_letter_or_digit = (first >= 'a' && first <= 'z') ||
+                                    (first >= 'A' && first <= 'Z') ||
+                                    (first >= '0' && first <= '9');
+    if (!is_letter_or_digit && std::string_view("-_\"']").find(first) == std::string_view::npos)
+      return line;
+  }
+  return 0;
+}
+
 }  // namespace
 
 Result<Job> read_job(std::string_view text, const std::string& path) {
@@ -213,6 +238,13 @@ Result<Job> read_job(std::string_view text, const std::string& path) {
     return fail(ErrorCode::kParse,
                 fmt::format("{}: this is not a job: it is too long, or has too many brackets.",
                             escaped(path)));
+  }
+  if (const std::size_t line = line_of_bad_table(text); line != 0) {
+    return fail(
+        ErrorCode::kParse,
+        fmt::format("{}:{}: this is not TOML: the name of a table cannot begin so; a job has "
+                    "only [options].",
+                    escaped(path), line));
   }
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed) {

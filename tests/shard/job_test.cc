@@ -106,6 +106,16 @@ TEST_F(InputsTest, what_is_not_there_is_named) {
   EXPECT_EQ(find_inputs({.lists = {"none"}}, folder_).error().code, ErrorCode::kNotFound);
 }
 
+TEST_F(JobTest, tables_with_bad_names) {
+  for (const std::string name : {"[*]", "[[[a]]]", "[", "[[", "[ \x01", "[[\xff]]"}) {
+    EXPECT_EQ(error_of("what = 'counts'\n" + name + "\n"),
+              "job.toml:2: this is not TOML: the name of a table cannot begin so; a job has only "
+              "[options].")
+        << name;
+  }
+  EXPECT_EQ(error_of("what = 'counts'\ninputs = [\n  'a',\n]\n [ options ]\n"), "");
+}
+
 TEST_F(JobTest, slices) {
   EXPECT_EQ(read_job("what='counts'\ninputs='a'\nslices=64\n", "j")->slices, 64U);
   EXPECT_EQ(read_job("what='coverage'\ninputs='a'\nslice_bytes=4096\n", "j")->slice_bytes, 4096U);
