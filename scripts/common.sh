@@ -53,6 +53,18 @@ build() {
   fi
 }
 
+# The repositories of Debian that this machine uses, as lines of sources.list.
+debian_sources() {
+  # shellcheck disable=SC2016
+  apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT) $(ORIGIN)' 'Created-By: Packages' |
+    awk '$5 == "Debian" && $4 == "main" { print $1, $2, $3, $4 }' | sort -u
+}
+
+# junit_attribute REPORT NAME: what ctest counted.
+junit_attribute() {
+  sed -n "/<testsuite /,/>/s/.*[[:space:]]$2=\"\([0-9]*\)\".*/\1/p" "$1" 2>/dev/null | head -n 1
+}
+
 mkdir -p "$root/build"
 
 # Sanitizer reports only contain function names if the symbolizer is found.

@@ -10,6 +10,7 @@
 #include "occurrence.h"
 #include "program_counts.h"
 #include "program_profile.h"
+#include "sealed.h"
 #include "stack_pass.h"
 #include "symbol_options.h"
 #include "table.h"
@@ -408,7 +409,7 @@ py::dict intervals_of(const SharedCapture& capture, const std::string& from, con
 }  // namespace
 
 void bind_analyses(py::module_& module) {
-  py::class_<CountResult>(module, "CountResult")
+  sealed(py::class_<CountResult>(module, "CountResult"))
       .def_property_readonly("totals",
                              [](const CountResult& self) { return totals_dict(self.counts); })
       .def("rows", rows_table)

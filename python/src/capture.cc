@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "sealed.h"
 #include "symbol_options.h"
 #include "waymark/base/nearest.h"
 #include "waymark/inputs/protocols.h"
@@ -284,16 +285,12 @@ outputs::PlaceLookup places_of(const OpenCapture& capture,
 }
 
 void bind_captures(py::module_& module) {
-  py::class_<BatchIterator>(module, "Batches")
+  sealed(py::class_<BatchIterator>(module, "Batches"))
       .def("__iter__", [](const py::object& self) { return self; })
       .def("__next__", &BatchIterator::next)
       .def("damage_json", &BatchIterator::damage_json);
 
-  py::class_<OpenCapture, SharedCapture>(module, "OpenCapture")
-      .def(py::init([](const py::object& path, const py::dict& options, bool decode) {
-             return open_capture(path_of(path), options, decode);
-           }),
-           py::arg("path"), py::arg("options"), py::arg("decode") = true)
+  sealed(py::class_<OpenCapture, SharedCapture>(module, "OpenCapture"))
       .def("close", [](OpenCapture& self) { self.closed = true; })
       .def_property_readonly("closed", [](const OpenCapture& self) { return self.closed.load(); })
       .def_property_readonly("path", [](const OpenCapture& self) { return text_of(self.path); })
@@ -333,6 +330,12 @@ void bind_captures(py::module_& module) {
           raise(ErrorCode::kInvalidArgument, "A batch has 1 to 16777216 elements.");
         return std::make_unique<BatchIterator>(self, size);
       });
+  module.def(
+      "open_capture",
+      [](const py::object& path, const py::dict& options, bool decode) {
+        return open_capture(path_of(path), options, decode);
+      },
+      py::arg("path"), py::arg("options"), py::arg("decode") = true);
 }
 
 }  // namespace waymark::python

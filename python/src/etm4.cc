@@ -7,6 +7,7 @@
 
 #include "elf_argument.h"
 #include "programs.h"
+#include "sealed.h"
 #include "waymark/etm4x/assumed_unit.h"
 #include "waymark/etm4x/explain.h"
 
@@ -104,9 +105,9 @@ py::dict explain(const std::map<std::string, std::uint64_t>& registers, bool ete
 }  // namespace
 
 void bind_etm4(py::module_& module) {
-  py::class_<Unit>(module, "Unit").def(py::init(&unit_of), py::arg("registers"), py::arg("vhe"));
-  py::class_<Plan>(module, "Plan")
-      .def(py::init(&compile))
+  sealed(py::class_<Unit>(module, "Unit"));
+  module.def("unit", unit_of);
+  sealed(py::class_<Plan>(module, "Plan"))
       .def_property_readonly("registers",
                              [](const Plan& self) { return registers_of(self.compiled.image); })
       .def_property_readonly(
@@ -131,6 +132,7 @@ void bind_etm4(py::module_& module) {
       .def("script", [](const Plan& self, const std::string& root, const std::string& unit) {
         return etm4x::shell_script(self.compiled, self.plan, root, unit);
       });
+  module.def("compile_plan", compile);
   module.def("explain", explain);
 }
 

@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include "capture.h"
+#include "sealed.h"
 #include "symbol_options.h"
 #include "table.h"
 #include "waymark/outputs/readable_name.h"
@@ -41,11 +42,7 @@ py::list frames_at(const program::Program& program, std::uint64_t address) {
 }  // namespace
 
 void bind_programs(py::module_& module) {
-  py::class_<program::Program, std::shared_ptr<program::Program>>(module, "Program")
-      .def(py::init([](const std::string& path) {
-        // Python has no const; nothing that is bound here changes the program.
-        return std::const_pointer_cast<program::Program>(unwrap(program::Program::open(path)));
-      }))
+  sealed(py::class_<program::Program, std::shared_ptr<program::Program>>(module, "Program"))
       .def_property_readonly("path",
                              [](const program::Program& self) { return text_of(self.path()); })
       .def_property_readonly("build_id",
@@ -63,6 +60,10 @@ void bind_programs(py::module_& module) {
              return text_of(outputs::readable_name(found->name));
            })
       .def("frames_at", frames_at);
+  module.def("open_program", [](const std::string& path) {
+    // Python has no const; nothing that is bound here changes the program.
+    return std::const_pointer_cast<program::Program>(unwrap(program::Program::open(path)));
+  });
 
   module.def("symbols", [](const SharedCapture& capture, const std::vector<std::string>& files) {
     capture->require_open();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "message_stage.h"
+#include "sealed.h"
 #include "waymark/outputs/packet_text.h"
 #include "waymark/protocol/fields.h"
 #include "waymark/syst/collateral.h"
@@ -187,7 +188,7 @@ class MessageIterator {
 }  // namespace
 
 void bind_records(py::module_& module) {
-  py::class_<Packet>(module, "Packet", "A packet of the trace.")
+  sealed(py::class_<Packet>(module, "Packet", "A packet of the trace."))
       .def_readonly("index", &Packet::index, "The offset of its first byte in the trace.")
       .def_readonly("id", &Packet::id, "The trace ID of its source.")
       .def_readonly("bad", &Packet::bad, "Whether it breaks the rules of its protocol.")
@@ -218,16 +219,21 @@ void bind_records(py::module_& module) {
         return text_of("<Packet " + std::to_string(self.index) + " " + self.text + ">");
       });
 
-  py::class_<PacketIterator>(module, "Packets")
-      .def(py::init<const SharedCapture&>())
+  sealed(py::class_<PacketIterator>(module, "Packets"))
       .def("__iter__", [](const py::object& self) { return self; })
       .def("__next__", &PacketIterator::next);
+  module.def("packets", [](const SharedCapture& capture) {
+    return std::make_unique<PacketIterator>(capture);
+  });
 
-  py::class_<MessageIterator>(module, "Messages")
-      .def(py::init<const SharedCapture&, const std::vector<std::string>&, std::uint64_t,
-                    const std::string&>())
+  sealed(py::class_<MessageIterator>(module, "Messages"))
       .def("__iter__", [](const py::object& self) { return self; })
       .def("__next__", &MessageIterator::next);
+  module.def("messages",
+             [](const SharedCapture& capture, const std::vector<std::string>& collateral,
+                std::uint64_t frequency, const std::string& short_guid) {
+               return std::make_unique<MessageIterator>(capture, collateral, frequency, short_guid);
+             });
 }
 
 }  // namespace waymark::python

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "programs.h"
+#include "sealed.h"
 #include "waymark/inputs/snapshot_writer.h"
 #include "waymark/inputs/trace_script.h"
 
@@ -56,7 +57,7 @@ void save(const Script& script, const std::string& folder, const std::string& im
 }  // namespace
 
 void bind_scripts(py::module_& module) {
-  py::class_<Script>(module, "Script")
+  sealed(py::class_<Script>(module, "Script"))
       .def_property_readonly("description",
                              [](const Script& self) { return text_of(self.description); })
       .def_property_readonly("buffers", buffers_of)

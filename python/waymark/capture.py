@@ -129,7 +129,7 @@ class Capture:
     def __init__(self, path: Path, options: dict[str, Any]) -> None:
         self._path = path
         self._options = options
-        self._native = _native.OpenCapture(path, options)
+        self._native = _native.open_capture(path, options)
 
     # -- What it is. ------------------------------------------------------------------------------
 
@@ -202,7 +202,7 @@ class Capture:
     def packets(self) -> Iterator[_native.Packet]:
         """Iterates over the packets of all sources."""
         self._native.trace_bytes  # It must be open.
-        return _native.Packets(_native.OpenCapture(self._path, self._options, False))
+        return _native.packets(_native.open_capture(self._path, self._options, False))
 
     def messages(self, collateral: Sequence[Path] = (), frequency: int = 0,
                  short_guid: str = '') -> Iterator[dict[str, Any]]:
@@ -212,7 +212,7 @@ class Capture:
         in Hz, if the trace does not state it.  `short_guid`: the sender of short messages.
         """
         files = [os.fsdecode(path) for path in collateral]
-        lines = _native.Messages(self._native, files, frequency, short_guid)
+        lines = _native.messages(self._native, files, frequency, short_guid)
         return (json.loads(line) for line in lines)
 
     def damage(self) -> 'pd.DataFrame':

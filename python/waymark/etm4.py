@@ -14,7 +14,7 @@ class Unit:
     """
 
     def __init__(self, registers: Mapping[str, int], vhe: bool = False) -> None:
-        self._native = _native.Unit(dict(registers), vhe)
+        self._native = _native.unit(dict(registers), vhe)
 
     def plan(self, text: str, programs: Sequence[str] = ()) -> 'Plan':
         """Compiles a plan; see docs/howto_program_etmv4.md for its grammar.
@@ -22,7 +22,7 @@ class Unit:
         `programs`: ELF files whose symbols the plan names, as FILE or FILE@ADDRESS.  A plan that
         the unit cannot do raises ParseError, which names each line.
         """
-        return Plan(_native.Plan(text, self._native, list(programs)))
+        return Plan(_native.compile_plan(text, self._native, list(programs)))
 
 
 class Plan:

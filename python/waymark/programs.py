@@ -15,7 +15,7 @@ class Program:
     """An ELF file with its debug information, by the addresses for which it was linked."""
 
     def __init__(self, path: Union[str, 'os.PathLike[str]']) -> None:
-        self._native = _native.Program(os.fspath(path))
+        self._native = _native.open_program(os.fspath(path))
 
     @property
     def path(self) -> str:

@@ -33,6 +33,17 @@ def test_stubs_have_what_the_module_has():
                     assert f'def {member}(' in text, f'{name}.{member}'
 
 
+def test_objects_without_a_value_cannot_be_made():
+    from waymark import _native
+    classes = [value for value in vars(_native).values() if isinstance(value, type)]
+    assert len(classes) >= 8
+    for made in classes:
+        for attempt in (made, lambda made=made: made.__new__(made), lambda made=made: object.__new__(made),
+                        type('Below', (made,), {})):
+            with pytest.raises(TypeError):
+                attempt()
+
+
 def test_everything_public_is_described():
     for name in waymark.__all__:
         value = getattr(waymark, name)

@@ -18,17 +18,20 @@ expect() {
 
 # From another folder, as the scripts must not depend on where they are called.
 cd / || exit 1
-for script in install build test demo bench fuzz lint packages sources; do
+for script in install build test demo bench fuzz lint packages sources check-cross; do
   expect 0 "" bash -n "$repository/scripts/$script"
 done
-for script in install build test demo bench fuzz lint packages check-abi; do
+for script in install build test demo bench fuzz lint packages check-abi check-cross; do
   expect 0 "scripts/$script [" "$repository/scripts/$script" --help
 done
 
 expect 2 "There is no group 'nothing'" "$repository/scripts/install" nothing
-expect 2 "the groups are: build test python opencsd lint bench site packaging cluster." "$repository/scripts/install" nothing
+expect 2 "the groups are: build test python opencsd lint bench site packaging cross cluster." "$repository/scripts/install" nothing
 expect 2 "Unknown option '--wrong'" "$repository/scripts/install" --wrong
 expect 2 "Unknown option '--wrong'" "$repository/scripts/packages" --wrong
+expect 2 "--sysroot takes an architecture" "$repository/scripts/install" --sysroot
+expect 2 "--sysroot takes no group" "$repository/scripts/install" --sysroot arm64 build
+expect 2 "There is no target 'nothing'" "$repository/scripts/check-cross" nothing
 expect 2 "--from takes the folder of a configured build" "$repository/scripts/site" --from nothing
 expect 0 "libfmt-dev" "$repository/scripts/install" --list build
 expect 2 "There is no preset 'nothing'" "$repository/scripts/build" nothing
