@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "waymark/base/wide.h"
+
 namespace waymark::count {
 
 /// When n instructions take C cycles, instructions i to j get C*j/n - C*(i-1)/n, both rounded down,
@@ -29,8 +31,6 @@ class CycleShare {
       return cycles_ * passed / instructions_;
     return static_cast<std::uint64_t>(Wide{cycles_} * passed / instructions_);
   }
-
-  __extension__ using Wide = unsigned __int128;
 
   std::uint64_t cycles_;
   std::uint64_t instructions_;

@@ -9,6 +9,7 @@
 #include <bit>
 
 #include "thrift.h"
+#include "waymark/base/wide.h"
 
 namespace waymark::exports {
 namespace {
@@ -92,7 +93,6 @@ void put_numbers(std::string& out, std::span<const std::uint64_t> values, unsign
 }
 
 void put_bits(std::string& out, std::span<const std::uint64_t> values, unsigned width) {
-  __extension__ using Wide = unsigned __int128;
   const std::size_t begin = out.size();
   out.resize(begin + (values.size() * width + 7) / 8);
   char* at = out.data() + begin;

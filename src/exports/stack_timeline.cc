@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "waymark/base/wide.h"
 #include "waymark/exports/frame_name.h"
 #include "waymark/exports/timelines.h"
 
@@ -11,7 +12,6 @@ namespace waymark::exports {
 ToNanoseconds at_frequency(std::uint64_t ticks_per_second) {
   if (ticks_per_second == 0) return {};
   return [ticks_per_second](std::uint64_t ticks) {
-    __extension__ using Wide = unsigned __int128;
     constexpr std::uint64_t kSecond = 1'000'000'000;
     constexpr Wide kMost = std::numeric_limits<std::uint64_t>::max();
     return static_cast<std::uint64_t>(std::min(kMost, Wide{ticks} * kSecond / ticks_per_second));

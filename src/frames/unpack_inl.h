@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "waymark/base/bits.h"
+#include "waymark/base/wide.h"
 #include "waymark/frames/demux.h"
 
 namespace waymark::frames {
@@ -41,7 +42,7 @@ constexpr bool has_sync_byte(std::uint64_t word) {
 }
 
 /// The data bytes of a frame or segment; byte 0 is the least significant.
-__extension__ using Data = unsigned __int128;
+using Data = Wide;
 
 inline void store_data(std::uint8_t* at, Data data) {
   store_little(at, static_cast<std::uint64_t>(data));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "waymark/base/wide.h"
+
 namespace waymark::interval {
 namespace {
 
@@ -54,7 +56,6 @@ void Distribution::add(const Distribution& other) {
 
 std::uint64_t Distribution::mean() const {
   if (count_ == 0) return 0;
-  __extension__ using Wide = unsigned __int128;
   return static_cast<std::uint64_t>((Wide{sum_high_} << 64 | sum_) / count_);
 }
 
@@ -66,7 +67,6 @@ const std::vector<std::uint64_t>& Distribution::sorted() const {
 
 std::uint64_t Distribution::quantile(unsigned per_mille) const {
   if (count_ == 0) return 0;
-  __extension__ using Wide = unsigned __int128;
   const auto wanted = static_cast<std::uint64_t>((Wide{count_} * per_mille + 999) / 1000);
   const std::uint64_t rank = std::clamp<std::uint64_t>(wanted, 1, count_);
   if (is_exact()) return sorted()[static_cast<std::size_t>(rank - 1)];

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "waymark/base/wide.h"
+
 namespace waymark::interval {
 namespace {
 
@@ -64,7 +66,6 @@ std::uint64_t Intervals::at(const Clock& clock, const Mark& mark, std::uint64_t 
   // Without instructions between, as in an ITM, the time comes after what it is the time of.
   if (position_ <= clock.position) return next_value;
   const std::uint64_t done = std::clamp(mark.position, clock.position, position_) - clock.position;
-  __extension__ using Wide = unsigned __int128;
   return clock.value + static_cast<std::uint64_t>(Wide{next_value - clock.value} * done /
                                                   (position_ - clock.position));
 }

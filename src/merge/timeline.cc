@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "waymark/base/wide.h"
+
 namespace waymark::merge {
 namespace {
 
@@ -140,8 +142,6 @@ void Timeline::add(const Diagnostic& damage) {
 // Gives the records since the last timestamp their time.
 void Timeline::settle(std::uint64_t next_time, bool has_next, std::uint64_t without_any) {
   const bool interpolates = has_time_ && last_is_exact_ && has_next && progress_ != 0;
-  // The product may have 128 bits; __extension__ for -Wpedantic.
-  __extension__ using Wide = unsigned __int128;
   for (std::size_t i = 0; i < cycles_.size(); ++i) {
     TimedRecord& record = records_[settled_ + i];
     if (!has_time_) {

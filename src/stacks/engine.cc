@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine_state.h"
+#include "waymark/base/wide.h"
 
 namespace waymark::stacks {
 namespace {
@@ -46,7 +47,6 @@ Action action_of(const Element& range) {
 
 /// When n instructions take C cycles, the first k take C*k/n, rounded down.
 std::uint64_t share(std::uint64_t cycles, std::uint64_t passed, std::uint64_t all) {
-  __extension__ using Wide = unsigned __int128;
   return passed >= all ? cycles : static_cast<std::uint64_t>(Wide{cycles} * passed / all);
 }
 

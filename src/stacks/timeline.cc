@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "waymark/base/wide.h"
+
 namespace waymark::stacks {
 
 std::string_view words_of(TimeUnit unit) {
@@ -169,7 +171,6 @@ void Timeline::take_decided(const Event& event) {
 }
 
 void Timeline::anchor(Clock& clock, std::uint64_t position, std::uint64_t time) {
-  __extension__ using Wide = unsigned __int128;
   const bool spreads = !clock.is_after_gap && (clock.is_set || unit_ == TimeUnit::kCycles);
   const std::uint64_t instructions = position - clock.position;
   for (const Event& event : std::exchange(clock.waiting, {})) {

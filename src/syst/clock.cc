@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include "waymark/base/wide.h"
+
 namespace waymark::syst {
 
 std::uint64_t to_nanoseconds(std::uint64_t ticks, std::uint64_t hertz) {
@@ -10,7 +12,7 @@ std::uint64_t to_nanoseconds(std::uint64_t ticks, std::uint64_t hertz) {
   if (hertz == 0) return ~std::uint64_t{0};
   const std::uint64_t seconds = ticks / hertz;
   // The rest is less than a second, and its product may have more than 64 bits.
-  const auto rest = static_cast<unsigned __int128>(ticks % hertz) * kNano / hertz;
+  const auto rest = Wide{ticks % hertz} * kNano / hertz;
   if (seconds > ~std::uint64_t{0} / kNano - 1) return ~std::uint64_t{0};
   return seconds * kNano + static_cast<std::uint64_t>(rest);
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "waymark/base/wide.h"
+
 namespace waymark::view {
 namespace {
 
@@ -10,7 +12,6 @@ constexpr std::size_t kMostGroups = 4096;
 constexpr stacks::CodeId kNoCode = std::numeric_limits<stacks::CodeId>::max();
 
 std::uint64_t share(std::uint64_t whole, std::uint64_t part, std::uint64_t all) {
-  __extension__ using Wide = unsigned __int128;
   return all == 0 ? 0 : static_cast<std::uint64_t>(Wide{whole} * part / all);
 }
 
