@@ -30,7 +30,10 @@ def tool():
     program = Path(os.environ.get('WAYMARK') or ROOT / 'build/dev/bin/waymark')
 
     def run(*arguments, good=(0,)):
-        done = subprocess.run([program, *map(str, arguments)], capture_output=True, check=False)
+        # The program has the run-time library of a sanitizer inside.
+        environment = {name: value for name, value in os.environ.items() if name != 'LD_PRELOAD'}
+        done = subprocess.run([program, *map(str, arguments)], env=environment,
+                              capture_output=True, check=False)
         assert done.returncode in good, done.stderr.decode()
         return done.stdout
     return run
