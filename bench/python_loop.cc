@@ -2,12 +2,12 @@
 // them.
 //
 //   python_loop INPUT
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <span>
 #include <vector>
 
+#include "stopwatch.h"
 #include "waymark/inputs/capture.h"
 
 int main(int argc, char** argv) {
@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "python_loop: %s\n", capture.error().detail.c_str());
     return 1;
   }
-  const auto begin = std::chrono::steady_clock::now();
+  const waymark::bench::Stopwatch watch;
   waymark::DecodeTree& tree = capture->tree();
   std::vector<waymark::Element> batch(65536);
   std::size_t filled = 0;
@@ -51,9 +51,9 @@ int main(int argc, char** argv) {
   tree.finish();
   take();
   sum();
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  const double seconds = watch.seconds();
   std::printf("%llu %llu %llu %.6f\n", static_cast<unsigned long long>(elements),
               static_cast<unsigned long long>(starts), static_cast<unsigned long long>(kinds),
-              seconds.count());
+              seconds);
   return 0;
 }

@@ -337,6 +337,8 @@ def pages():
         return int(statm.read().split()[1])
 
 
+@pytest.mark.skipif('asan' in os.environ.get('LD_PRELOAD', ''),
+                    reason='AddressSanitizer keeps memory that was freed, to find its use')
 def test_memory_does_not_grow(sample):
     def use():
         with waymark.open(sample) as capture:
