@@ -11,7 +11,7 @@
 #include "waymark/base/nearest.h"
 
 #if WAYMARK_HAVE_TOML
-#define TOML_EXCEPTIONS 0
+#define TOML_EXCEPTIONS 0  // NOLINT(readability-identifier-naming): of the library.
 #include <toml++/toml.h>
 #endif
 
@@ -112,7 +112,7 @@ class Reader {
   Result<void> read_check(const toml::node& value) {
     const auto word = value.value_exact<std::string>();
     if (!word || (*word != "content" && *word != "times"))
-      return wrong(value, "check takes \"content\" or \"times\".");
+      return wrong(value, R"(check takes "content" or "times".)");
     job_.check = *word == "times" ? Check::kTimes : Check::kContent;
     return {};
   }

@@ -176,7 +176,7 @@ bool read_line(Plan& plan, std::string_view text) {
   const auto number = parse_number(line.rest());
   if (!first || !number || (*number == 0 && !is_slice)) return false;
   if (is_slice) {
-    plan.shards.push_back({.first = *first, .count = 1, .slice = *number});
+    plan.shards.push_back({.first = *first, .count = 1, .slice = number});
   } else {
     plan.shards.push_back({.first = *first, .count = *number});
   }
