@@ -129,7 +129,7 @@ Result<MessagesFound> TraceSession::messages(double from, double to, const Stop&
         break;
       }
       bytes += part.bytes;
-      const auto made = piece(spare_, *known, part, loan, stop);
+      const auto made = piece(pools_.messages, *known, part, loan, stop);
       if (!made) return std::unexpected(made.error());
       for (std::size_t i = 0; i < ids_.size(); ++i) {
         for (const Mark& mark : (*made)->sources[i].messages) {
@@ -149,7 +149,7 @@ Result<MessagesFound> TraceSession::messages(double from, double to, const Stop&
 template <class Answer>
 Result<Answer> TraceSession::ask(
     const Stop& stop, const std::function<Result<Answer>(RealReplay& replay)>& question) {
-  auto loan = pool_.lend(stop);
+  auto loan = pools_.questions.lend(stop);
   if (!loan) return std::unexpected(loan.error());
   RealReplay replay(**loan, reading_.known(), reading_.axis(), codes_);
   return question(replay);

@@ -40,8 +40,9 @@ Result<std::unique_ptr<Session>> make_session(SessionOptions options) {
 
 TraceSession::TraceSession(SessionOptions options)
     : options_(std::move(options)),
-      pool_(options_, options_.decoders),
-      spare_(options_, 1),
+      pools_{.questions{options_, options_.decoders},
+             .pictures{options_, options_.decoders},
+             .messages{options_, 1}},
       reading_(options_, functions_, codes_) {}
 
 Result<std::unique_ptr<Session>> TraceSession::make(SessionOptions options) {
@@ -198,7 +199,7 @@ Result<Timeline> TraceSession::timeline(const Window& window, std::uint32_t widt
     std::optional<DecoderPool::Loan> loan;
     std::size_t next = parts.front().first;
     for (const Interval& part : parts) {
-      const auto made = piece(pool_, *known, part, loan, stop);
+      const auto made = piece(pools_.pictures, *known, part, loan, stop);
       if (!made) return std::unexpected(made.error());
       maker.add(**made, part.first == next);
       next = part.first + 1;

@@ -81,8 +81,13 @@ class TraceSession final : public Session {
   Result<Instant> instant_at(RealReplay& replay, TrackNumber track, double at, const Stop& stop);
 
   SessionOptions options_;
-  DecoderPool pool_;
-  DecoderPool spare_;  ///< For messages, which a question asks for that has a decoder already.
+  /// Each kind of user waits only for its own.
+  struct Pools {
+    DecoderPool questions;
+    DecoderPool pictures;  ///< They must follow the hand of the user.
+    DecoderPool messages;  ///< A question asks for them that has a decoder already.
+  };
+  Pools pools_;
   PieceCache cache_;
   FunctionTable functions_;
   CodeList codes_;

@@ -239,6 +239,38 @@ TEST(TraceSession, windows_of_all_snapshots) {
 }
 
 /// A session whose reading ends early, as if a file could no longer be read.
+TEST(TraceSession, pictures_do_not_wait_for_the_decoders_of_questions) {
+  SessionOptions options = options_of(Sample::folder());
+  options.decoders = 1;
+  const auto session = open(options);
+  ASSERT_NE(session, nullptr);
+  const double length = session->facts().axis.length;
+  std::atomic<bool> holds = false;
+  std::atomic<bool> go_on = false;
+  // A question is asked whether to stop while it has the only decoder of questions.
+  std::thread slow([&] {
+    (void)session->place_at(0, length / 2, [&] {
+      holds = true;
+      while (!go_on) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      return true;
+    });
+    holds = true;
+  });
+  while (!holds) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  const Stop late = [&] { return std::chrono::steady_clock::now() > end; };
+  const auto picture = session->timeline({.from = 0, .to = length / 2}, 100, late);
+  // That this question waits shows that the first one has its decoder.
+  const auto soon = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+  const auto other =
+      session->place_at(0, length / 2, [&] { return std::chrono::steady_clock::now() > soon; });
+  go_on = true;
+  slow.join();
+  EXPECT_TRUE(picture) << picture.error().detail;
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().detail, "The question was given up.");
+}
+
 TEST(TraceSession, says_why_reading_ended_early) {
   SessionOptions options = options_of(Sample::folder());
   options.stack_options = [calls = std::make_shared<std::atomic<int>>()](

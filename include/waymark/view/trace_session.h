@@ -55,7 +55,8 @@ struct SessionOptions {
   std::vector<std::string> source_places{};
   /// The least trace between two places from which decoding can begin.
   std::uint64_t keyframe_bytes = std::uint64_t{256} << 10;
-  /// Decoders that work at the same time; 0: as many as the machine has processors.
+  /// Decoders that work at the same time, for pictures and for all other questions each; 0: as
+  /// many as the machine has processors.
   unsigned decoders = 0;
   /// Questions that may wait for a decoder; more get kLimit.
   unsigned queue = 64;
