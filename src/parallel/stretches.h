@@ -30,7 +30,7 @@ class Stretches {
 
   /// Decodes the bytes from `from` to `to` and returns where it ended.  It ends earlier if the
   /// piece holds enough, or if the tree failed or refused a block, which can only be the very
-  /// first.  Without a piece, there is no output.
+  /// first.  If `piece` is null, the elements are dropped.
   std::size_t decode(DecodeTree& tree, std::size_t from, std::size_t to, Piece* piece,
                      std::vector<Element>& batch, std::optional<Error>* refused = nullptr) const {
     tree.set_observer(piece);

@@ -9,7 +9,10 @@ path.  Captures that several tests read are made once per session; a test that c
 nothing here asserts on a time.
 """
 import os
+import random
 import shutil
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -55,6 +58,22 @@ def run_folder():
 def run(tmp_path, home):
     """run(ARGUMENT...) runs waymark in tmp_path; see support.programs.Runner."""
     return Runner(program('WAYMARK', 'waymark'), tmp_path, home)
+
+
+@pytest.fixture
+def kill_shards(run, tmp_path):
+    """kill_shards(COUNT, SEED) starts the shards of tmp_path/job in turn, and kills those that are not done soon."""
+    def kill(count, seed):
+        delays = random.Random(seed)
+        for number in range(count):
+            worker = subprocess.Popen([run.program, 'shard', 'job', str(number)], cwd=tmp_path,
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                worker.wait(timeout=delays.random() / 10)
+            except subprocess.TimeoutExpired:
+                os.kill(worker.pid, signal.SIGKILL)
+                worker.wait()
+    return kill
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 import os
 import random
 import shutil
-import signal
 import subprocess
 import time
 
@@ -158,19 +157,11 @@ def test_damaged_parts_are_named_and_made_again(run, tmp_path, walks, runs):
     assert (tmp_path / 'merged').read_bytes() == (tmp_path / 'before').read_bytes()
 
 
-def test_kills_lose_nothing(run, tmp_path, walks, runs):
+def test_kills_lose_nothing(run, tmp_path, walks, runs, kill_shards):
     run('export', 'counts', *runs, '--symbols', walks.program, '-o', 'serial')
     write_job(tmp_path, walks, "what = 'counts'")
     fresh(run, tmp_path)
-    delays = random.Random(23)
-    for number in range(CAPTURES):
-        worker = subprocess.Popen([run.program, 'shard', 'job', str(number)], cwd=tmp_path,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            worker.wait(timeout=delays.random() / 10)
-        except subprocess.TimeoutExpired:
-            os.kill(worker.pid, signal.SIGKILL)
-            worker.wait()
+    kill_shards(CAPTURES, 23)
     run('shard', 'job', 'missing')
     run('merge', 'job', '-o', 'merged')
     assert (tmp_path / 'merged').read_bytes() == (tmp_path / 'serial').read_bytes()

@@ -1,9 +1,6 @@
 """Captures that a job cuts into slices: the sum of the slices is what export writes for the whole capture."""
-import os
 import random
 import shutil
-import signal
-import subprocess
 
 import pytest
 
@@ -190,19 +187,11 @@ def test_parts_that_are_missing_damaged_or_of_another_job_are_named(run, tmp_pat
     assert same(tmp_path, 'merged', 'serial')
 
 
-def test_kills_lose_nothing(run, tmp_path, long):
+def test_kills_lose_nothing(run, tmp_path, long, kill_shards):
     run('export', 'counts', long, '-o', 'serial')
     write_job(tmp_path, "what = 'counts'\nslices = 12", long)
     run('plan', 'job.toml', '-o', 'job')
-    delays = random.Random(7)
-    for number in range(12):
-        worker = subprocess.Popen([run.program, 'shard', 'job', str(number)], cwd=tmp_path,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            worker.wait(timeout=delays.random() / 10)
-        except subprocess.TimeoutExpired:
-            os.kill(worker.pid, signal.SIGKILL)
-            worker.wait()
+    kill_shards(12, 7)
     run('shard', 'job', 'missing')
     run('merge', 'job', '-o', 'merged')
     assert same(tmp_path, 'merged', 'serial')

@@ -101,73 +101,71 @@ std::vector<std::uint64_t> drawn_limits(std::uint64_t size, std::uint64_t seed) 
   return slice_limits(size, std::max<std::uint64_t>(16, size / (1 + random() % 40)));
 }
 
+/// Calls use(capture, tree, bytes, number) for random captures that can be cut.
+template <class Use>
+void for_each_capture(const std::vector<Protocol>& protocols, std::uint64_t first_seed, Use use) {
+  for (std::uint64_t number = 1;
+       number <= synth::seed_count(30) && !testing::Test::HasFatalFailure(); ++number) {
+    const std::uint64_t seed = first_seed + number;
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    const auto workload = synth::Workload::random({.seed = seed,
+                                                   .protocols = protocols,
+                                                   .size = 4000 + number % 7 * 30000,
+                                                   .damage = number % 3 == 0});
+    ASSERT_TRUE(workload) << workload.error().detail;
+    const auto capture = synth::make_in_memory(*workload, false);
+    ASSERT_TRUE(capture) << capture.error().detail;
+    const auto tree = tree_of(*capture);
+    const std::size_t whole = capture->bytes.size() / tree->alignment() * tree->alignment();
+    const Bytes bytes = Bytes(capture->bytes).first(whole);
+    if (!bytes.empty() && check_slices(*tree, bytes.size())) use(*capture, *tree, bytes, number);
+  }
+}
+
 class SliceDecoderProperty : public testing::TestWithParam<std::vector<Protocol>> {};
 
 TEST_P(SliceDecoderProperty, slices_give_what_one_pass_gives) {
   std::size_t slices = 0;
   std::size_t again = 0;
-  for (std::uint64_t seed = 1; seed <= synth::seed_count(30); ++seed) {
-    SCOPED_TRACE(fmt::format("seed {}", seed));
-    const auto workload = synth::Workload::random({.seed = seed,
-                                                   .protocols = GetParam(),
-                                                   .size = 4000 + seed % 7 * 30000,
-                                                   .damage = seed % 3 == 0});
-    ASSERT_TRUE(workload) << workload.error().detail;
-    const auto capture = synth::make_in_memory(*workload, false);
-    ASSERT_TRUE(capture) << capture.error().detail;
-    const auto tree = tree_of(*capture);
-    const std::size_t whole = capture->bytes.size() / tree->alignment() * tree->alignment();
-    const Bytes bytes = Bytes(capture->bytes).first(whole);
-    if (bytes.empty() || !check_slices(*tree, bytes.size())) continue;
-    const auto limits = drawn_limits(bytes.size(), seed);
+  for_each_capture(GetParam(), 0, [&](const auto&, DecodeTree& tree, Bytes bytes, auto number) {
+    const auto limits = drawn_limits(bytes.size(), number);
     slices += limits.size() - 1;
-    ASSERT_EQ(difference(*tree, bytes, limits, again), "") << limits.size() - 1 << " slices";
-  }
+    ASSERT_EQ(difference(tree, bytes, limits, again), "") << limits.size() - 1 << " slices";
+  });
   RecordProperty("slices", std::to_string(slices));
   RecordProperty("again", std::to_string(again));
 }
 
 TEST_P(SliceDecoderProperty, counts_of_slices_are_those_of_one_pass) {
-  for (std::uint64_t seed = 1; seed <= synth::seed_count(30); ++seed) {
-    SCOPED_TRACE(fmt::format("seed {}", seed));
-    const auto workload = synth::Workload::random({.seed = 1000 + seed,
-                                                   .protocols = GetParam(),
-                                                   .size = 4000 + seed % 7 * 30000,
-                                                   .damage = seed % 3 == 0});
-    ASSERT_TRUE(workload) << workload.error().detail;
-    const auto capture = synth::make_in_memory(*workload, false);
-    ASSERT_TRUE(capture) << capture.error().detail;
-    const auto tree = tree_of(*capture);
-    const std::size_t whole = capture->bytes.size() / tree->alignment() * tree->alignment();
-    const Bytes bytes = Bytes(capture->bytes).first(whole);
-    if (bytes.empty() || !check_slices(*tree, bytes.size())) continue;
-    const auto one = tree_of(*capture);
-    std::map<const Source*, count::Counter> counters;
-    const SourceWork count = [&](Source& source) { source.count(counters[&source]); };
-    ASSERT_TRUE(one->feed(0, bytes));
-    one->work(count);
-    one->finish();
-    one->work(count);
+  for_each_capture(
+      GetParam(), 1000, [&](const auto& capture, DecodeTree& tree, Bytes bytes, auto number) {
+        const auto one = tree_of(capture);
+        std::map<const Source*, count::Counter> counters;
+        const SourceWork count = [&](Source& source) { source.count(counters[&source]); };
+        ASSERT_TRUE(one->feed(0, bytes));
+        one->work(count);
+        one->finish();
+        one->work(count);
 
-    const std::size_t sources = tree->sources().size();
-    std::vector<count::Stitcher> sums(sources);
-    std::vector<count::Part> ends(sources);
-    CountingConsumer consumer(*tree);
-    join_slices(*tree, bytes, drawn_limits(bytes.size(), seed), consumer,
-                [&](Slice& slice, const std::vector<bool>& is_end) {
-                  ASSERT_EQ(slice.pieces.size(), 1U);
-                  auto parts = CountingConsumer::take_parts(*slice.pieces.front());
-                  auto last = CountingConsumer::take_parts(*slice.end);
-                  for (std::size_t i = 0; i < sources; ++i) {
-                    if (!parts.empty()) sums[i].add(std::move(parts[i]));
-                    if (is_end[i]) ends[i] = std::move(last[i]);
-                  }
-                });
-    for (std::size_t i = 0; i < sources; ++i) {
-      sums[i].add(std::move(ends[i]));
-      ASSERT_TRUE(sums[i].take() == counters[one->sources()[i]].take()) << "source " << i;
-    }
-  }
+        const std::size_t sources = tree.sources().size();
+        std::vector<count::Stitcher> sums(sources);
+        std::vector<count::Part> ends(sources);
+        CountingConsumer consumer(tree);
+        join_slices(tree, bytes, drawn_limits(bytes.size(), number), consumer,
+                    [&](Slice& slice, const std::vector<bool>& is_end) {
+                      ASSERT_EQ(slice.pieces.size(), 1U);
+                      auto parts = CountingConsumer::take_parts(*slice.pieces.front());
+                      auto last = CountingConsumer::take_parts(*slice.end);
+                      for (std::size_t i = 0; i < sources; ++i) {
+                        if (!parts.empty()) sums[i].add(std::move(parts[i]));
+                        if (is_end[i]) ends[i] = std::move(last[i]);
+                      }
+                    });
+        for (std::size_t i = 0; i < sources; ++i) {
+          sums[i].add(std::move(ends[i]));
+          ASSERT_TRUE(sums[i].take() == counters[one->sources()[i]].take()) << "source " << i;
+        }
+      });
 }
 
 INSTANTIATE_TEST_SUITE_P(

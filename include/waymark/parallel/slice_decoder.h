@@ -66,8 +66,8 @@ class SliceDecoder {
 
   [[nodiscard]] std::size_t count() const { return limits_.size() - 1; }
 
-  /// Decodes a slice from the guess at its beginning.  Nothing is taken by the consumer, which only
-  /// makes the pieces.  If `step` said stop, the slice is incomplete: see stopped().
+  /// Decodes a slice from the guess at its beginning.  The consumer only makes the pieces.  If
+  /// `step` said stop, the slice is incomplete: see stopped().
   Slice decode(std::size_t number, Consumer& consumer);
   [[nodiscard]] bool stopped() const { return stopped_; }
 
