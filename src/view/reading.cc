@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "give_way.h"
 #include "shelf.h"
 
 namespace waymark::view {
@@ -45,6 +46,7 @@ void Reading::start() {
 }
 
 void Reading::work() {
+  give_way();
   auto published = Clock::now() - kBetweenPublications;
   const Stop stop = [this] { return ending_.load(); };
   while (!ending_) {

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "connections.h"
+#include "give_way.h"
 #include "http.h"
 #include "job_queue.h"
 #include "waymark/view/json.h"
@@ -153,6 +154,7 @@ Result<void> HttpServer::run(const std::function<bool()>& stop) {
 }
 
 void HttpServer::work(JobQueue::Kind kind) {
+  if (kind == JobQueue::Kind::kQuestion) give_way();
   while (JobPointer job = queue_.pop(kind)) {
     try {
       job->result =
