@@ -155,16 +155,16 @@ void write_comparison(TextBuffer& out, const std::array<CaptureFacts, 2>& facts,
     to.end_array();
   }
   to.end_array();
-  to.key("parts").begin_array();
-  for (const ComparedPlace& part : options.parts) {
+  to.key("divergences").begin_array();
+  for (const ComparedPlace& place : options.divergences) {
     to.begin_array();
-    to.name(part.thread);
-    to.message(part.text);
-    to.message(part.where);
+    to.name(place.thread);
+    to.message(place.text);
+    to.message(place.where);
     to.end_array();
   }
   to.end_array();
-  to.key("part_times").number(options.part_times);
+  to.key("divergence_count").number(options.divergence_count);
   to.key("note").message(note);
   to.end_object();
 }

@@ -544,7 +544,7 @@ def test_two_captures_are_compared(run, quicksort, copy, tmp_path):
     for row in compared['rows']:
         assert row[2:5] == row[5:8]
     assert sum(row[2] for row in compared['rows']) == compared['instructions'][0]
-    assert compared['parts'] == [] and compared['part_times'] == 0
+    assert compared['divergences'] == [] and compared['divergence_count'] == 0
 
 
 def test_two_captures_that_part(run, repository, tmp_path):
@@ -555,9 +555,9 @@ def test_two_captures_that_part(run, repository, tmp_path):
     compared = data_of((tmp_path / 'report.html').read_text())['compare']
     divergences = [row for row in run('diff', 'run1', 'run2', '--symbols', elf, '--format', 'json').json_lines()
                    if row['type'] == 'divergence']
-    assert compared['part_times'] >= len(compared['parts']) > 0
-    assert [part[1] for part in compared['parts']] == [row['text'] for row in divergences[:len(compared['parts'])]]
-    assert all(part[0] == 'cpu_0' for part in compared['parts'])
+    assert compared['divergence_count'] >= len(compared['divergences']) > 0
+    assert [part[1] for part in compared['divergences']] == [row['text'] for row in divergences[:len(compared['divergences'])]]
+    assert all(part[0] == 'cpu_0' for part in compared['divergences'])
 
 
 def test_reports_with_hostile_names(run, hostile_capture, tmp_path):

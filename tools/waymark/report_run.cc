@@ -82,9 +82,9 @@ Result<std::vector<view::Window>> parse_windows(const std::vector<std::string>& 
 }
 
 /// Where two captures part, if both execute instructions.
-void add_parts(const ReportCommand& options,
-               const std::vector<std::unique_ptr<view::Session>>& sessions,
-               view::ReportOptions& wanted) {
+void add_divergences(const ReportCommand& options,
+                     const std::vector<std::unique_ptr<view::Session>>& sessions,
+                     view::ReportOptions& wanted) {
   for (const auto& session : sessions) {
     const auto sources = session->facts().sources;
     if (std::ranges::none_of(sources, [](const auto& source) { return source.executes; })) return;
@@ -95,11 +95,11 @@ void add_parts(const ReportCommand& options,
   const auto runs = ComparedRuns::open(compare);
   if (!runs || (*runs)->run() != kOk) return;
   const outputs::DifferenceReport found = (*runs)->report();
-  wanted.part_times = found.comparison.agreement().divergences;
+  wanted.divergence_count = found.comparison.agreement().divergences;
   for (std::size_t i = 0; i < found.places.size(); ++i) {
-    wanted.parts.push_back({.thread = outputs::thread_of(found, i),
-                            .text = outputs::sentence_of(found, i),
-                            .where = outputs::where_of(found, i)});
+    wanted.divergences.push_back({.thread = outputs::thread_of(found, i),
+                                  .text = outputs::sentence_of(found, i),
+                                  .where = outputs::where_of(found, i)});
   }
 }
 
@@ -136,7 +136,7 @@ int run_report(const ReportCommand& options) {
                                .version = WAYMARK_VERSION,
                                .most_bytes = options.most_bytes,
                                .windows = *windows};
-    if (options.paths.size() == 2) add_parts(options, sessions, wanted);
+    if (options.paths.size() == 2) add_divergences(options, sessions, wanted);
     wanted.coverage = coverage_of_capture(options.input, options.paths.front());
     if (interrupted()) return kInterrupted;
     report = view::make_report(*sessions.front(),

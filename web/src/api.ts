@@ -262,9 +262,9 @@ export interface Compare {
   cycles: [number | null, number | null];
   /** Name, program, then self, total and calls of the first, then of the second. */
   rows: [string, string, number, number, number, number, number, number][];
-  /** Where they part: the thread, what happened, and where; the first of `part_times`. */
-  parts: [string, string, string][];
-  part_times: number;
+  /** Where they diverge: the thread, what happened, and where; the first of `divergence_count`. */
+  divergences: [string, string, string][];
+  divergence_count: number;
   note: string;
 }
 

@@ -211,7 +211,7 @@ function likeness(held: Held, from: number, to: number): number {
 
 function windowNote(held: Held, share: number): string {
   if (share > 0.999 || !held.params.has('from')) return '';
-  return 'This report has this answer only for another window, which is shown.';
+  return 'The report does not contain this window. The answer for another window is shown.';
 }
 
 /** A list of instructions that has the wanted one. */

@@ -126,7 +126,7 @@ export class ComparePane {
         name(second ?? ''),
         ` (${short(compare.instructions[1])} instructions, ${signed(difference)}). ${visible(compare.note)}`,
       ),
-      ...partsOf(compare),
+      ...divergencesOf(compare),
       h(
         'div',
         { class: 'compare-head' },
@@ -155,16 +155,16 @@ export class ComparePane {
   }
 }
 
-/** Where the captures part. */
-function partsOf(compare: Compare): HTMLElement[] {
-  if (!compare.part_times) return [];
-  const more = compare.part_times - compare.parts.length;
-  const items = compare.parts.map(([thread, text, where]) =>
+/** Where the captures diverge. */
+function divergencesOf(compare: Compare): HTMLElement[] {
+  if (!compare.divergence_count) return [];
+  const more = compare.divergence_count - compare.divergences.length;
+  const items = compare.divergences.map(([thread, text, where]) =>
     h('li', {}, `${visible(thread, 100)}: ${visible(text)} `, name(visible(where, 300))),
   );
   return [
-    h('p', { class: 'pane-note', text: `They part ${count(compare.part_times)} times (A: first, B: second).` }),
-    h('ol', { class: 'compare-parts' }, ...items),
+    h('p', { class: 'pane-note', text: `The runs diverge ${count(compare.divergence_count)} ${compare.divergence_count === 1 ? "time" : "times"} (A: first, B: second).` }),
+    h('ol', { class: 'compare-divergences' }, ...items),
     ...(more > 0 ? [h('p', { class: 'pane-note', text: `${count(more)} more are not shown; see waymark diff.` })] : []),
   ];
 }

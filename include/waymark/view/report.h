@@ -27,9 +27,9 @@ struct ReportOptions {
   /// Parts with details; none: the first part of the capture, and the one with the most
   /// instructions per unit of the axis.
   std::vector<Window> windows{};
-  /// Where the captures of a comparison part; the first of `part_times`.
-  std::vector<ComparedPlace> parts{};
-  std::uint64_t part_times = 0;
+  /// Where the runs of a comparison diverge; the first of `divergence_count`.
+  std::vector<ComparedPlace> divergences{};
+  std::uint64_t divergence_count = 0;
   /// What the first capture executed of source files; empty: there are no source lines.
   exports::Coverage coverage{};
 };

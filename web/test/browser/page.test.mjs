@@ -433,7 +433,7 @@ test('a_report_opens_from_disk', async () => {
     }
     await until(page, 'functions', () => document.querySelectorAll('.function-list .virtual-row').length > 5);
     await show(page, 90000, 140000);
-    await until(page, 'the note', () => /only for another window/.test(document.querySelector('.functions-pane').textContent));
+    await until(page, 'the note', () => /answer for another window/.test(document.querySelector('.functions-pane').textContent));
     assert.equal((await model(page)).tracks.find((entry) => entry.track === 1).mode, 'mixed');
     await page.$$eval('.function-list .virtual-row button', (buttons) => buttons[0].click());
     await until(page, 'callers', () => /Called by/.test(document.querySelector('.neighbours').textContent));
@@ -450,8 +450,8 @@ test('a_report_opens_from_disk', async () => {
     await until(page, 'what is not held', () => /does not hold steps/.test(document.querySelector('.step-message').textContent));
     await page.click('#tab-compare');
     await until(page, 'the comparison', () => document.querySelectorAll('.compare-list .virtual-row').length > 5);
-    const parts = await page.evaluate(() => document.querySelector('.compare-parts').textContent);
-    assert.match(parts, /cpu_0: A conditional branch was taken in A, but not in B\. partition\+0x38/);
+    const divergences = await page.evaluate(() => document.querySelector('.compare-divergences').textContent);
+    assert.match(divergences, /cpu_0: A conditional branch was taken in A, but not in B\. partition\+0x38/);
     await page.click('#tab-coverage');
     await until(page, 'the coverage', () => document.querySelectorAll('.coverage-list .virtual-row').length > 5);
     assert.match(await visibleText(page, '.coverage-pane .pane-note'), /4.021 of 6.012 lines \(67.%\)/);

@@ -37,8 +37,8 @@ function dataOf(answers, windows) {
       const factor = [1, 0.5, 1.2, 0][i % 4];
       return [name, program, self, total, calls, Math.round(self * factor), Math.round(total * factor), Math.round(calls * factor)];
     }),
-    parts: [['cpu_0', 'A conditional branch was taken in A, but not in B.', 'partition+0x38 (quicksort.c:27), 0x4001c4']],
-    part_times: 12,
+    divergences: [['cpu_0', 'A conditional branch was taken in A, but not in B.', 'partition+0x38 (quicksort.c:27), 0x4001c4']],
+    divergence_count: 12,
     note: '',
   };
   const covered = (path, i) => [path, 40 + i, 60 + 2 * i, 3, 4, 5, 12, '12-15, 20, 31', i % 2 ? [] : ['unused_helper']];
