@@ -9,7 +9,7 @@
 #include "waymark/etmv3/parser.h"
 #include "waymark/etmv3/register_check.h"
 #include "waymark/etmv3/text.h"
-#include "waymark/protocol/packet_source.h"
+#include "waymark/protocol/packet_source_inl.h"
 
 namespace waymark::etmv3 {
 namespace {

@@ -7,7 +7,7 @@
 #include "waymark/etmv4/fields.h"
 #include "waymark/etmv4/parser_inl.h"
 #include "waymark/etmv4/text.h"
-#include "waymark/protocol/packet_source.h"
+#include "waymark/protocol/packet_source_inl.h"
 
 namespace waymark::etmv4 {
 namespace {

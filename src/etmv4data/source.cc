@@ -4,7 +4,7 @@
 #include "waymark/etmv4data/fields.h"
 #include "waymark/etmv4data/parser.h"
 #include "waymark/etmv4data/text.h"
-#include "waymark/protocol/packet_source.h"
+#include "waymark/protocol/packet_source_inl.h"
 
 namespace waymark::etmv4data {
 namespace {

@@ -5,7 +5,7 @@
 #include "waymark/itm/fields.h"
 #include "waymark/itm/parser.h"
 #include "waymark/itm/text.h"
-#include "waymark/protocol/packet_source.h"
+#include "waymark/protocol/packet_source_inl.h"
 
 namespace waymark::itm {
 namespace {

@@ -4,7 +4,7 @@
 #include "waymark/mtb/fields.h"
 #include "waymark/mtb/parser.h"
 #include "waymark/mtb/text.h"
-#include "waymark/protocol/packet_source.h"
+#include "waymark/protocol/packet_source_inl.h"
 
 namespace waymark::mtb {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "decoder_count.h"
 #include "findings.h"
-#include "waymark/protocol/packet_source.h"
+#include "waymark/protocol/packet_source_inl.h"
 #include "waymark/ptm/decoder.h"
 #include "waymark/ptm/fields.h"
 #include "waymark/ptm/parser_inl.h"

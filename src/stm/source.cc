@@ -5,7 +5,7 @@
 
 #include "findings.h"
 #include "waymark/count/counter.h"
-#include "waymark/protocol/packet_source.h"
+#include "waymark/protocol/packet_source_inl.h"
 #include "waymark/stm/decoder.h"
 #include "waymark/stm/fields.h"
 #include "waymark/stm/parser.h"

@@ -22,15 +22,33 @@ Result<DecoderPool::Loan> DecoderPool::lend(const Stop& stop) {
     if (lent_ >= most_) return fail(ErrorCode::kLimit, "The question was given up.");
   }
   ++lent_;
-  if (!free_.empty()) {
-    auto decoder = std::move(free_.back());
-    free_.pop_back();
-    return Loan(*this, std::move(decoder));
-  }
   lock.unlock();
+  return take();
+}
+
+std::optional<DecoderPool::Loan> DecoderPool::lend_if_free() {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (lent_ >= most_) return std::nullopt;
+    ++lent_;
+  }
+  auto loan = take();
+  if (!loan) return std::nullopt;
+  return std::move(*loan);
+}
+
+Result<DecoderPool::Loan> DecoderPool::take() {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!free_.empty()) {
+      auto decoder = std::move(free_.back());
+      free_.pop_back();
+      return Loan(*this, std::move(decoder));
+    }
+  }
   auto opened = PartDecoder::open(options_);
   if (opened) return Loan(*this, std::move(*opened));
-  lock.lock();
+  const std::scoped_lock lock(mutex_);
   --lent_;
   freed_.notify_one();
   return std::unexpected(opened.error());

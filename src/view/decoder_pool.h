@@ -6,6 +6,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -41,8 +42,14 @@ class DecoderPool {
 
   /// Waits until one is free.  kLimit: too many are waiting, or `stop` said so.
   Result<Loan> lend(const Stop& stop);
+  /// nullopt: none is free, or none can be opened.
+  std::optional<Loan> lend_if_free();
+  /// How many it lends at a time.
+  [[nodiscard]] std::size_t most() const { return most_; }
 
  private:
+  /// One of `lent_`, which counts it already.
+  Result<Loan> take();
   void give_back(std::unique_ptr<PartDecoder> decoder);
 
   const SessionOptions& options_;

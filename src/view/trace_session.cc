@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <future>
 #include <limits>
 #include <map>
+#include <system_error>
 
 #include "picture.h"
 #include "waymark/inputs/detect.h"
@@ -170,6 +173,50 @@ Result<std::shared_ptr<const Piece>> TraceSession::piece(DecoderPool& pool, cons
   return made;
 }
 
+Result<std::vector<std::shared_ptr<const Piece>>> TraceSession::pieces(
+    DecoderPool& pool, const Known& known, std::span<const Interval> intervals, const Stop& stop) {
+  std::vector<std::shared_ptr<const Piece>> made(intervals.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&](std::optional<DecoderPool::Loan> loan) -> Result<void> {
+    for (std::size_t i = 0; (i = next++) < intervals.size();) {
+      auto one = piece(pool, known, intervals[i], loan, stop);
+      if (!one) {
+        next = intervals.size();
+        return std::unexpected(std::move(one).error());
+      }
+      made[i] = std::move(*one);
+    }
+    return {};
+  };
+  const auto is_missing = [&](const Interval& interval) {
+    return !cache_.find(known.keyframes[interval.first], known.keyframes[interval.first + 1]);
+  };
+  const auto missing = static_cast<std::size_t>(std::ranges::count_if(intervals, is_missing));
+  std::optional<DecoderPool::Loan> loan;
+  if (missing != 0) {
+    auto lent = pool.lend(stop);
+    if (!lent) return std::unexpected(std::move(lent).error());
+    loan.emplace(std::move(*lent));
+  }
+  const auto help = [&]() -> Result<void> {
+    auto own = pool.lend_if_free();
+    return own ? work(std::move(own)) : Result<void>{};
+  };
+  std::vector<std::future<Result<void>>> others;
+  try {
+    while (others.size() + 1 < std::min(missing, pool.most()))
+      others.push_back(std::async(std::launch::async, help));
+  } catch (const std::system_error&) {
+    // The system has no more threads: those that exist do all of it.
+  }
+  Result<void> result = work(std::move(loan));
+  for (auto& other : others) {
+    if (Result<void> theirs = other.get(); result && !theirs) result = std::move(theirs);
+  }
+  if (!result) return std::unexpected(std::move(result).error());
+  return made;
+}
+
 Result<Timeline> TraceSession::timeline(const Window& window, std::uint32_t width,
                                         const Stop& stop) {
   if (!(window.from < window.to) || !std::isfinite(window.from) || !std::isfinite(window.to))
@@ -196,13 +243,12 @@ Result<Timeline> TraceSession::timeline(const Window& window, std::uint32_t widt
     answer.tracks = summary(known->overview, canvas);
   } else {
     PictureMaker maker(canvas, ids_);
-    std::optional<DecoderPool::Loan> loan;
+    const auto made = pieces(pools_.pictures, *known, parts, stop);
+    if (!made) return std::unexpected(made.error());
     std::size_t next = parts.front().first;
-    for (const Interval& part : parts) {
-      const auto made = piece(pools_.pictures, *known, part, loan, stop);
-      if (!made) return std::unexpected(made.error());
-      maker.add(**made, part.first == next);
-      next = part.first + 1;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      maker.add(*(*made)[i], parts[i].first == next);
+      next = parts[i].first + 1;
     }
     answer.tracks = maker.finish(ended_sources(*known, parts.back(), ids_));
     if (known->complete) take_messages(known->overview, canvas, answer.tracks);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -65,6 +66,10 @@ class TraceSession final : public Session {
                                              const Interval& interval,
                                              std::optional<DecoderPool::Loan>& loan,
                                              const Stop& stop);
+  /// Those of `intervals`, in their order.  Several threads make them, as far as decoders are free.
+  Result<std::vector<std::shared_ptr<const Piece>>> pieces(DecoderPool& pool, const Known& known,
+                                                           std::span<const Interval> intervals,
+                                                           const Stop& stop);
 
   Result<void> make_knowledge();
   [[nodiscard]] TrackNumber track_of(TraceId source, std::uint64_t thread) const;

@@ -172,5 +172,3 @@ class PacketSource final : public Source {
 };
 
 }  // namespace waymark::protocol
-
-#include "waymark/protocol/packet_source_inl.h"

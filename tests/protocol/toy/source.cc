@@ -3,7 +3,7 @@
 #include "decoder.h"
 #include "fields.h"
 #include "parser.h"
-#include "waymark/protocol/packet_source.h"
+#include "waymark/protocol/packet_source_inl.h"
 
 namespace waymark::toy {
 namespace {
