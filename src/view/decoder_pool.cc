@@ -6,8 +6,9 @@
 
 namespace waymark::view {
 
-DecoderPool::DecoderPool(const SessionOptions& options, unsigned most)
+DecoderPool::DecoderPool(const SessionOptions& options, StateCache& states, unsigned most)
     : options_(options),
+      states_(states),
       most_(most != 0 ? most : std::max(1U, std::thread::hardware_concurrency())) {}
 
 Result<DecoderPool::Loan> DecoderPool::lend(const Stop& stop) {
@@ -46,7 +47,7 @@ Result<DecoderPool::Loan> DecoderPool::take() {
       return Loan(*this, std::move(decoder));
     }
   }
-  auto opened = PartDecoder::open(options_);
+  auto opened = PartDecoder::open(options_, &states_);
   if (opened) return Loan(*this, std::move(*opened));
   const std::scoped_lock lock(mutex_);
   --lent_;

@@ -18,9 +18,9 @@ namespace waymark::view {
 /// Lends decoders, and opens them when they are needed first.  Any number of threads may use it.
 class DecoderPool {
  public:
-  /// `options` must outlive the pool.  `most`: how many at a time; 0: as many as the machine has
-  /// processors.
-  DecoderPool(const SessionOptions& options, unsigned most);
+  /// `options` and `states` must outlive the pool.  `most`: how many at a time; 0: as many as the
+  /// machine has processors.
+  DecoderPool(const SessionOptions& options, StateCache& states, unsigned most);
 
   /// A decoder while someone has it.
   class Loan {
@@ -53,6 +53,7 @@ class DecoderPool {
   void give_back(std::unique_ptr<PartDecoder> decoder);
 
   const SessionOptions& options_;
+  StateCache& states_;
   std::size_t most_;
   std::mutex mutex_;
   std::condition_variable freed_;

@@ -50,8 +50,10 @@ class PartDecoder::Relay final : public stacks::Sink {
   PartDecoder& owner_;
 };
 
-PartDecoder::PartDecoder(const SessionOptions& options, inputs::Capture&& capture)
+PartDecoder::PartDecoder(const SessionOptions& options, StateCache* states,
+                         inputs::Capture&& capture)
     : options_(options),
+      states_(states),
       capture_(std::move(capture)),
       kinds_(capture_),
       decoders_(capture_),
@@ -60,10 +62,11 @@ PartDecoder::PartDecoder(const SessionOptions& options, inputs::Capture&& captur
 
 PartDecoder::~PartDecoder() = default;
 
-Result<std::unique_ptr<PartDecoder>> PartDecoder::open(const SessionOptions& options) {
+Result<std::unique_ptr<PartDecoder>> PartDecoder::open(const SessionOptions& options,
+                                                       StateCache* states) {
   auto capture = options.open();
   if (!capture) return std::unexpected(std::move(capture).error());
-  return std::unique_ptr<PartDecoder>(new PartDecoder(options, std::move(*capture)));
+  return std::unique_ptr<PartDecoder>(new PartDecoder(options, states, std::move(*capture)));
 }
 
 Result<void> PartDecoder::make_engine() {
@@ -83,10 +86,12 @@ Result<void> PartDecoder::make_engine() {
 Result<void> PartDecoder::begin(const Keyframe& from, AxisUnit unit, std::uint64_t origin,
                                 const std::function<stacks::Code(stacks::CodeId)>& code_of) {
   skipped_.reset();
-  if (from.entry) {
+  const StateCache::State kept =
+      from.entry && states_ != nullptr ? states_->find(from.index) : nullptr;
+  if (from.entry && kept == nullptr) {
     begin_early(from);
   } else {
-    decoders_.restore(from.decoders.get());
+    decoders_.restore(kept != nullptr ? kept.get() : from.decoders.get());
     capture_.seek(from.index);
   }
   blocks_.begin(from.index);
@@ -167,6 +172,11 @@ void PartDecoder::observe(std::span<const Element> elements) {
     }
     i = end;
   }
+}
+
+void PartDecoder::keep_state() {
+  if (states_ == nullptr || finished_ || states_->has(index())) return;
+  states_->keep(index(), decoders_.save());
 }
 
 Keyframe PartDecoder::keyframe() {

@@ -13,6 +13,7 @@
 #include "keyframe.h"
 #include "skipped_elements.h"
 #include "source_kinds.h"
+#include "state_cache.h"
 #include "waymark/base/result.h"
 #include "waymark/inputs/capture.h"
 #include "waymark/stacks/engine.h"
@@ -24,8 +25,9 @@ namespace waymark::view {
 /// The capture that it has opened belongs to it.  Used by one thread at a time.
 class PartDecoder {
  public:
-  /// `options` must outlive it.
-  static Result<std::unique_ptr<PartDecoder>> open(const SessionOptions& options);
+  /// `options` must outlive it, and so must `states`, which may be nullptr.
+  static Result<std::unique_ptr<PartDecoder>> open(const SessionOptions& options,
+                                                   StateCache* states = nullptr);
 
   ~PartDecoder();
   PartDecoder(const PartDecoder&) = delete;
@@ -76,16 +78,19 @@ class PartDecoder {
   void observe(std::span<const Element> elements);
   /// The state after the last block.
   [[nodiscard]] Keyframe keyframe();
+  /// The decoders can begin here again, if they are at a keyframe.
+  void keep_state();
 
  private:
   class Relay;
 
-  explicit PartDecoder(const SessionOptions& options, inputs::Capture&& capture);
+  PartDecoder(const SessionOptions& options, StateCache* states, inputs::Capture&& capture);
   Result<void> make_engine();
   void begin_early(const Keyframe& from);
   Result<Step> drain(const Take& take, const Stop& stop);
 
   const SessionOptions& options_;
+  StateCache* states_;
   inputs::Capture capture_;
   SourceKinds kinds_;
   DecoderState decoders_;

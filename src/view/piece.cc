@@ -307,6 +307,7 @@ Result<std::shared_ptr<const Piece>> make_piece(PartDecoder& decoder, const Keyf
       if (*step == PartDecoder::Step::kEnd) break;
     }
     if (result) result = recorder.finish(from, to, axis);
+    if (result && decoder.index() == to.index) decoder.keep_state();
   }
   decoder.set_sink(nullptr);
   return result;

@@ -14,6 +14,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kBetweenPublications = std::chrono::milliseconds(200);
+/// How many states of single sources are kept: some ten kilobytes each.
+constexpr std::size_t kMostStates = 4096;
 
 }  // namespace
 
@@ -26,6 +28,7 @@ Result<void> Reading::open() {
   auto reader = PartDecoder::open(options_);
   if (!reader) return std::unexpected(std::move(reader).error());
   reader_ = std::move(*reader);
+  states_.set_most(kMostStates / std::max<std::size_t>(capture().sources().size(), 1));
   if (std::optional<Stored> stored = read_stored()) {
     axis_ = stored->axis;
     codes_.take(std::move(stored->codes));
@@ -104,7 +107,9 @@ void Reading::store() {
   };
   (void)write_shelf(options_.index, capture, make, stop);
   if (lighter == nullptr) return;
-  // States of decoders are large, and no longer needed.
+  // States of decoders are large: those that fit are kept, and entries do for the others.
+  for (const KeyframePointer& each : this->known()->keyframes)
+    if (each->decoders != nullptr) states_.keep(each->index, each->decoders);
   const std::scoped_lock lock(mutex_);
   known_ = std::move(lighter);
 }

@@ -23,8 +23,9 @@ namespace waymark::view {
 class Reading {
  public:
   /// What is given must outlive it.
-  Reading(const SessionOptions& options, FunctionTable& functions, CodeList& codes)
-      : options_(options), functions_(functions), codes_(codes) {}
+  Reading(const SessionOptions& options, StateCache& states, FunctionTable& functions,
+          CodeList& codes)
+      : options_(options), states_(states), functions_(functions), codes_(codes) {}
   ~Reading();
   Reading(const Reading&) = delete;
   Reading& operator=(const Reading&) = delete;
@@ -51,6 +52,7 @@ class Reading {
   void store();
 
   const SessionOptions& options_;
+  StateCache& states_;
   FunctionTable& functions_;
   CodeList& codes_;
   AxisChoice axis_{};

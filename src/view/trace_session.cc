@@ -43,10 +43,10 @@ Result<std::unique_ptr<Session>> make_session(SessionOptions options) {
 
 TraceSession::TraceSession(SessionOptions options)
     : options_(std::move(options)),
-      pools_{.questions{options_, options_.decoders},
-             .pictures{options_, options_.decoders},
-             .messages{options_, 1}},
-      reading_(options_, functions_, codes_) {}
+      pools_{.questions{options_, states_, options_.decoders},
+             .pictures{options_, states_, options_.decoders},
+             .messages{options_, states_, 1}},
+      reading_(options_, states_, functions_, codes_) {}
 
 Result<std::unique_ptr<Session>> TraceSession::make(SessionOptions options) {
   std::unique_ptr<TraceSession> session(new TraceSession(std::move(options)));

@@ -92,6 +92,7 @@ class TraceSession final : public Session {
     DecoderPool pictures;  ///< They must follow the hand of the user.
     DecoderPool messages;  ///< A question asks for them that has a decoder already.
   };
+  StateCache states_;
   Pools pools_;
   PieceCache cache_;
   FunctionTable functions_;
