@@ -7,6 +7,7 @@
 #include "waymark/exports/branch_profiles.h"
 #include "waymark/exports/cobertura.h"
 #include "waymark/exports/database.h"
+#include "waymark/exports/findings.h"
 #include "waymark/exports/lcov.h"
 #include "waymark/exports/llvm_sample.h"
 #include "waymark/exports/vcd.h"
@@ -81,6 +82,16 @@ constexpr Format kFormats[] = {
      .readers = "DuckDB, Spark, ClickHouse, pandas and others for Apache Parquet",
      .suffix = ".parquet",
      .is_tables = true},
+    {.name = "findings",
+     .purpose = "what looks wrong with each of many captures, as JSON",
+     .readers = "jq, CI servers, your own programs",
+     .suffix = ".json",
+     .write_findings = write_findings},
+    {.name = "findings-csv",
+     .purpose = "the same as a table",
+     .readers = "spreadsheets, databases, your own programs",
+     .suffix = ".csv",
+     .write_findings = write_findings_csv},
     {.name = "vcd",
      .purpose = "exceptions, events, ports and data values as waves",
      .readers = "GTKWave, Surfer and other wave viewers",
@@ -96,19 +107,19 @@ constexpr Format kFormats[] = {
      .readers = "KCachegrind, callgrind_annotate",
      .suffix = ".callgrind",
      .write_tree = write_callgrind,
-     .wants_lines = true},
+     .stacks = {.wants_lines = true}},
     {.name = "pprof",
      .purpose = "graphs and tables of calls",
      .readers = "pprof",
      .suffix = ".pb.gz",
      .write_tree = write_pprof,
-     .wants_lines = true},
+     .stacks = {.wants_lines = true}},
     {.name = "speedscope",
      .purpose = "flame graphs and short timelines",
      .readers = "speedscope",
      .suffix = ".speedscope.json",
      .make_timeline = make_speedscope,
-     .tracks_apart = true},
+     .stacks = {.tracks_apart = true}},
     {.name = "trace-event",
      .purpose = "timelines",
      .readers = "Perfetto, chrome://tracing, speedscope",

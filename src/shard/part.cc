@@ -53,7 +53,8 @@ Result<Part> read_part(Bytes bytes) {
   const Bytes codes = cursor.take(take_count(cursor));
   part.codes.assign(codes.begin(), codes.end());
   part.content = take_text(cursor);
-  if (cursor.overrun() || !cursor.at_end() || payload > static_cast<std::uint64_t>(Payload::kSlice))
+  if (cursor.overrun() || !cursor.at_end() ||
+      payload > static_cast<std::uint64_t>(Payload::kFindings))
     return fail(ErrorCode::kBadData, "the part is damaged: its fields do not fit");
   part.payload = static_cast<Payload>(payload);
   return part;

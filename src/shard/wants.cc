@@ -20,6 +20,8 @@ constexpr Want kWants[] = {
     {"stacks", "folded", Payload::kTree},
     {"branches", "branch-list", Payload::kBranches},
     {"events", "parquet", Payload::kTables},
+    {"findings", "findings", Payload::kFindings},
+    {"findings", "findings-csv", Payload::kFindings},
 };
 
 }  // namespace

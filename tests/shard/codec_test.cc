@@ -4,6 +4,7 @@
 
 #include "waymark/exports/call_trees.h"
 #include "waymark/shard/data_files.h"
+#include "waymark/shard/findings_codec.h"
 #include "waymark/shard/part.h"
 #include "waymark/shard/profile_codec.h"
 #include "waymark/shard/slice_codec.h"
@@ -225,6 +226,31 @@ TEST(TreeCodec, content_that_is_cut_is_refused) {
     stacks::Tree sum;
     EXPECT_FALSE(add_tree(bytes(content).first(size), sum)) << size;
   }
+}
+
+TEST(FindingsCodec, there_and_back_and_content_that_is_cut_is_refused) {
+  const std::vector<exports::CaptureFindings> captures = {
+      {.input = "runs/\n",
+       .code = 255,
+       .kind = "a kind",
+       .framing = "pieces",
+       .bytes = ~std::uint64_t{0},
+       .findings = {{.kind = "no_bytes", .id = TraceId{0}, .text = "Idle."},
+                    {.kind = "loss", .count = 3, .bytes = 4, .text = "Lost."}}},
+      {.input = "b"}};
+  const std::string content = encode(captures);
+  const auto read = read_findings(bytes(content));
+  ASSERT_TRUE(read) << read.error().detail;
+  EXPECT_EQ(*read, captures);
+  for (std::size_t size = 0; size < content.size(); ++size)
+    EXPECT_FALSE(read_findings(bytes(content).first(size))) << size;
+}
+
+TEST(FindingsCodec, words_that_would_break_a_table_are_refused) {
+  EXPECT_FALSE(read_findings(bytes(encode(std::vector<exports::CaptureFindings>{
+      {.input = "a", .findings = {{.kind = "no,bytes", .text = "Idle."}}}}))));
+  EXPECT_FALSE(read_findings(
+      bytes(encode(std::vector<exports::CaptureFindings>{{.input = "a", .framing = "\n"}}))));
 }
 
 TEST(DataFiles, there_and_back_and_content_that_is_cut_is_refused) {

@@ -84,20 +84,28 @@ void add_examine_options(CLI::App& command, ExamineOptions& options) {
   add_program_search(command, options.programs);
 }
 
-std::optional<int> examine_input(const InputOptions& input, const ExamineOptions& options,
-                                 Format format, const std::string& output, bool always) {
+std::optional<Result<MappedFile>> undescribed_file(const InputOptions& input, bool always,
+                                                   bool also_plain) {
   if (!input.protocol.empty() || !input.sources.empty() || !input.framing.empty() ||
       !input.registers.empty() || !input.register_text.empty())
     return std::nullopt;
   std::error_code error;
   if (std::filesystem::is_directory(input.path, error)) return std::nullopt;
-  const auto file = open_input(input.path);
-  if (!file) return always ? std::optional(complain(file.error().detail, kInput)) : std::nullopt;
+  auto file = open_input(input.path);
+  if (!file) return always ? std::optional(std::move(file)) : std::nullopt;
   const InputKind kind = inputs::detect(*file).kind;
   if (!is_raw_trace(kind) && !(always && kind == InputKind::kEmpty)) return std::nullopt;
-  if (tells_everything(kind) && !always && !options.explain && options.snapshot.empty())
-    return std::nullopt;
-  const auto found = doctor::examine(file->bytes());
+  if (tells_everything(kind) && !always && !also_plain) return std::nullopt;
+  return file;
+}
+
+std::optional<int> examine_input(const InputOptions& input, const ExamineOptions& options,
+                                 Format format, const std::string& output, bool always) {
+  const auto file = undescribed_file(input, always, options.explain || !options.snapshot.empty());
+  if (!file) return std::nullopt;
+  if (!*file) return complain(file->error().detail, kInput);
+  const Bytes content = (*file)->bytes();
+  const auto found = doctor::examine(content);
   if (!found) return complain(inputs::input_name(input.path) + ": " + found.error().detail, kInput);
   const std::string inputs[] = {path_of_input(input.path)};
   auto out = Output::open(output, inputs);
@@ -112,7 +120,7 @@ std::optional<int> examine_input(const InputOptions& input, const ExamineOptions
   const bool nothing = outputs::next_command(input.path, *found).empty();
   int code = nothing ? int{kInput} : int{kOk};
   if (!options.snapshot.empty() && !nothing)
-    code = write_found_snapshot(file->bytes(), *found, options.snapshot);
+    code = write_found_snapshot(content, *found, options.snapshot);
   if (code == kOk && !options.programs.empty())
     code = search_programs(described_by(*found, input), options.programs, format, out->text());
   return finish_output(*out, code);

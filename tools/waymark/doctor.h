@@ -8,6 +8,8 @@
 
 #include "format.h"
 #include "input_options.h"
+#include "waymark/base/mapped_file.h"
+#include "waymark/base/result.h"
 
 namespace waymark::cli {
 
@@ -18,6 +20,12 @@ struct ExamineOptions {
 };
 
 void add_examine_options(CLI::App& command, ExamineOptions& options);
+
+/// The file if nothing says what it is: it is raw trace, and no option describes it.  Nothing: it
+/// is described, or cannot be opened.  `also_plain`: also if its content alone tells how to decode
+/// it.  `always`: the same, and failures to open it are errors.
+std::optional<Result<MappedFile>> undescribed_file(const InputOptions& input, bool always,
+                                                   bool also_plain);
 
 /// Examines the input if nothing says what it is: it is raw trace, and no option describes it.
 /// `always`: also if its content alone tells how to decode it.  The exit code; nothing: the input

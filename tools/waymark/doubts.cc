@@ -16,6 +16,25 @@
 namespace waymark::cli {
 namespace {
 
+/// The word for it; docs/output-formats.md.
+std::string_view kind_of(inputs::Doubt doubt) {
+  switch (doubt) {
+    case inputs::Doubt::kNoBytes:
+      return "no_bytes";
+    case inputs::Doubt::kNoSyncPoint:
+      return "no_sync_point";
+    case inputs::Doubt::kLateSyncPoint:
+      return "late_sync_point";
+    case inputs::Doubt::kBadPackets:
+      return "bad_packets";
+    case inputs::Doubt::kManyIds:
+      return "many_ids";
+    case inputs::Doubt::kNoImage:
+      return "no_image";
+  }
+  return "";
+}
+
 /// A finding as a whole sentence.
 std::string finding_text(const Contents& contents, const inputs::Finding& finding) {
   const inputs::Capture& capture = contents.capture;
@@ -67,31 +86,50 @@ void Contents::judge(bool all_ids) {
   notable = inputs::notable_sources(facts, all_ids);
 }
 
-std::vector<std::string> find_doubts(const Contents& contents) {
+std::vector<exports::Finding> find_findings(const Contents& contents) {
   const inputs::Capture& capture = contents.capture;
-  std::vector<std::string> doubts;
+  std::vector<exports::Finding> findings;
   for (const inputs::Note& note : capture.notes()) {
-    if (note.severity != Severity::kInfo) doubts.push_back(note.text);
+    if (note.severity != Severity::kInfo)
+      findings.push_back({.kind = "warning", .text = note.text});
+  }
+  if (contents.failed_at != kNoIndex) {
+    findings.push_back({.kind = "ends_early",
+                        .text = fmt::format("Decoding cannot go on after byte {} of the trace.",
+                                            contents.failed_at)});
   }
   const inputs::CaptureFacts facts{
       .recording = capture.recording() != nullptr,
       .needs_image = std::ranges::any_of(capture.sources(), &inputs::CaptureSource::needs_image),
       .has_image = !capture.image().regions().empty()};
-  std::string no_image;
-  for (const inputs::Finding& finding : inputs::diagnose(contents.facts, contents.notable, facts)) {
-    std::string text = finding_text(contents, finding);
-    (finding.doubt == inputs::Doubt::kNoImage ? no_image : doubts.emplace_back()) = std::move(text);
+  std::optional<exports::Finding> no_image;
+  for (const inputs::Finding& found : inputs::diagnose(contents.facts, contents.notable, facts)) {
+    const bool of_image = found.doubt == inputs::Doubt::kNoImage;
+    exports::Finding finding{.kind = std::string(kind_of(found.doubt)),
+                             .count = found.count,
+                             .bytes = found.bytes,
+                             .text = finding_text(contents, found)};
+    if (!of_image && found.doubt != inputs::Doubt::kManyIds)
+      finding.id = capture.sources()[found.source].id;
+    (of_image ? no_image.emplace() : findings.emplace_back()) = std::move(finding);
   }
   if (contents.mismatches != nullptr)
-    std::ranges::move(contents.mismatches->doubts(), std::back_inserter(doubts));
+    std::ranges::move(contents.mismatches->findings(), std::back_inserter(findings));
   if (capture.recording() != nullptr)
-    std::ranges::move(program_doubts(capture, contents.processes), std::back_inserter(doubts));
-  if (!no_image.empty()) doubts.push_back(std::move(no_image));
+    std::ranges::move(program_findings(capture, contents.processes), std::back_inserter(findings));
+  if (no_image) findings.push_back(*std::move(no_image));
+  return findings;
+}
+
+std::vector<std::string> find_doubts(const Contents& contents) {
+  std::vector<std::string> doubts;
+  for (exports::Finding& finding : find_findings(contents))
+    doubts.push_back(std::move(finding.text));
   return doubts;
 }
 
-Result<std::vector<std::string>> doubts_of(const InputOptions& options,
-                                           const std::function<bool()>& stop) {
+Result<void> judge_capture(const InputOptions& options, const std::function<bool()>& stop,
+                           const std::function<void(const Contents&)>& use) {
   auto opened = try_open_capture(options, {.decode = false}, {}, true);
   if (!opened) return std::unexpected(std::move(opened).error());
   inputs::Capture& capture = *opened;
@@ -106,11 +144,22 @@ Result<std::vector<std::string>> doubts_of(const InputOptions& options,
   const auto drain = [&] {
     while (capture.tree().next(elements) != 0) continue;
   };
-  while (const auto block = capture.next_block()) {
+  while (true) {
+    const auto event = capture.next_event();
+    if (!event) return std::unexpected(event.error());
+    if (!*event) break;
     if (stop()) return fail(ErrorCode::kLimit, "The question was withdrawn.");
-    WAYMARK_TRY(capture.tree().feed(block->index, block->bytes));
+    if ((*event)->kind == inputs::TraceEvent::Kind::kGap) {
+      capture.tree().lose();
+      drain();
+    }
+    if ((*event)->kind != inputs::TraceEvent::Kind::kBlock) continue;
+    const inputs::TraceBlock& block = (*event)->block;
+    WAYMARK_TRY(capture.tree().feed(block.index, block.bytes));
     drain();
-    if (capture.tree().failed()) break;
+    if (!capture.tree().failed()) continue;
+    contents.failed_at = block.index + capture.tree().consumed();
+    break;
   }
   capture.tree().finish();
   drain();
@@ -119,7 +168,16 @@ Result<std::vector<std::string>> doubts_of(const InputOptions& options,
   const ImageMismatches mismatches(capture);
   contents.mismatches = &mismatches;
   contents.judge(false);
-  return find_doubts(contents);
+  use(contents);
+  return {};
+}
+
+Result<std::vector<std::string>> doubts_of(const InputOptions& options,
+                                           const std::function<bool()>& stop) {
+  std::vector<std::string> doubts;
+  WAYMARK_TRY(judge_capture(options, stop,
+                            [&](const Contents& contents) { doubts = find_doubts(contents); }));
+  return doubts;
 }
 
 }  // namespace waymark::cli

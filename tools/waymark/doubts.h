@@ -1,4 +1,4 @@
-// What looks wrong with a capture, as sentences.
+// What looks wrong with a capture.
 #pragma once
 
 #include <functional>
@@ -10,6 +10,7 @@
 #include "info_recording.h"
 #include "input_options.h"
 #include "waymark/base/result.h"
+#include "waymark/exports/findings.h"
 #include "waymark/index/index.h"
 #include "waymark/inputs/capture.h"
 #include "waymark/inputs/diagnosis.h"
@@ -25,6 +26,7 @@ struct Contents {
   std::string index{};  ///< Where the counts come from; empty: the trace was read.
   std::vector<inputs::SourceFacts> facts{};  ///< In the order of the capture's sources.
   inputs::NotableSources notable{};
+  TraceIndex failed_at = kNoIndex;  ///< Decoding could not go on after this byte.
 
   /// Fills `facts` and `notable` from `counts`.
   void judge(bool all_ids);
@@ -36,10 +38,18 @@ struct Contents {
 
 SourceStatistics statistics_of(const index::Stream& stream);
 
-/// What the counts and the notes show to be wrong with the capture, as whole sentences.
+/// What the counts and the notes show to be wrong with the capture.
+std::vector<exports::Finding> find_findings(const Contents& contents);
+
+/// The same as sentences.
 std::vector<std::string> find_doubts(const Contents& contents);
 
-/// Opens a capture, reads it to its end and judges it.  Prints nothing.  kLimit: `stop` said so.
+/// Opens a capture, reads it to its end, judges it, and calls `use`.  Prints nothing.  kLimit:
+/// `stop` said so.
+Result<void> judge_capture(const InputOptions& options, const std::function<bool()>& stop,
+                           const std::function<void(const Contents&)>& use);
+
+/// The doubts of a capture that is judged so.
 Result<std::vector<std::string>> doubts_of(const InputOptions& options,
                                            const std::function<bool()>& stop);
 

@@ -13,6 +13,7 @@
 #include "export_options.h"
 #include "export_stacks.h"
 #include "export_tables.h"
+#include "findings.h"
 #include "output.h"
 #include "profile_collector.h"
 #include "profile_files.h"
@@ -112,6 +113,15 @@ int run(const ExportOptions& options) {
                            .window = options.window,
                            .messages = *shown};
   if (format.make_events != nullptr) return export_events(events);
+  if (format.write_findings != nullptr) {
+    if (options.window.given() || options.selection.given() || !options.programs.empty()) {
+      return complain(fmt::format("{}: the findings are those of whole inputs; leave out --from, "
+                                  "--to, --pid, --program and the like.",
+                                  format.name),
+                      kUsage);
+    }
+    return export_findings(format, options);
+  }
   if (format.write_branches != nullptr) {
     if (options.window.given() || options.selection.given() || !options.programs.empty()) {
       return complain(

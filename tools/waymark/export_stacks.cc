@@ -166,7 +166,7 @@ class Pass {
     options.tail_calls =
         wanted_.stacks.replace_tail_calls ? stacks::TailCalls::kReplace : stacks::TailCalls::kKeep;
     options.exceptions_apart = wanted_.stacks.exceptions_apart;
-    options.sites = options.ranges = wanted_.format.wants_lines || wanted_.stacks.inlines;
+    options.sites = options.ranges = wanted_.format.stacks.wants_lines || wanted_.stacks.inlines;
     EventRelay relay;
     if (wanted_.format.make_timeline != nullptr) options.sink = &relay;
     stacks::Engine engine(std::move(options));
@@ -220,7 +220,7 @@ class Pass {
       }
       const stacks::NodeId node = tree_.child(stacks::kRootNode, tree_.code(of));
       tree_.node(node).instructions += times;
-      if (!wanted_.format.wants_lines || function == nullptr) continue;
+      if (!wanted_.format.stacks.wants_lines || function == nullptr) continue;
       for (std::uint64_t i = 0; i < times; ++i)
         tree_.add_range({.node = node, .start = place.address, .end = place.address + 2}, 1);
     }
@@ -273,7 +273,7 @@ class Pass {
     const exports::ToNanoseconds clock = clock_of(capture);
     exports::StackTimeline slices(*writer, engine.tree(), clock, track_namer(capture));
     stacks::Timeline timeline(
-        slices, {.unit = wanted_.stacks.time, .tracks_apart = wanted_.format.tracks_apart});
+        slices, {.unit = wanted_.stacks.time, .tracks_apart = wanted_.format.stacks.tracks_apart});
     relay.to = &timeline;
     const auto others = selection ? nullptr
                                   : std::make_unique<OtherSources>(capture, wanted_.messages,

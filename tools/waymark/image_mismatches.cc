@@ -142,8 +142,8 @@ ImageMismatches::ImageMismatches(inputs::Capture& capture, std::uint64_t most) {
   rows_ = collector.take();
 }
 
-std::vector<std::string> ImageMismatches::doubts() const {
-  std::vector<std::string> doubts;
+std::vector<exports::Finding> ImageMismatches::findings() const {
+  std::vector<exports::Finding> findings;
   for (const mismatch::ProgramSummary& program : mismatch::by_program(rows_)) {
     std::string names;
     for (const auto& [function, times] : program.functions) {
@@ -166,16 +166,17 @@ std::vector<std::string> ImageMismatches::doubts() const {
           " The trace has no context IDs, so this may also be the code of another process at the "
           "same address.";
     }
-    doubts.push_back(std::move(text));
+    findings.push_back({.kind = "wrong_image", .count = program.times, .text = std::move(text)});
   }
-  return doubts;
+  return findings;
 }
 
 void tell_mismatches(inputs::Capture& capture, int code) {
   constexpr std::uint64_t kMostRead = std::uint64_t{1} << 20;
   if (code != kOk && code != kDamaged) return;
   if (capture.checking_tree() == nullptr || interrupted()) return;
-  for (const std::string& doubt : ImageMismatches(capture, kMostRead).doubts()) note(doubt);
+  for (const exports::Finding& finding : ImageMismatches(capture, kMostRead).findings())
+    note(finding.text);
 }
 
 void write_switches_text(TextBuffer& out, const inputs::Capture& capture) {

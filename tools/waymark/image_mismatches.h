@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "waymark/base/text_buffer.h"
+#include "waymark/exports/findings.h"
 #include "waymark/inputs/capture.h"
 #include "waymark/inputs/image_check.h"
 #include "waymark/mismatch/summary.h"
@@ -21,8 +22,8 @@ class ImageMismatches {
   /// The most frequent first.
   [[nodiscard]] const std::vector<mismatch::FunctionRow>& rows() const { return rows_; }
 
-  /// A whole sentence or two for each program.
-  [[nodiscard]] std::vector<std::string> doubts() const;
+  /// One for each program.
+  [[nodiscard]] std::vector<exports::Finding> findings() const;
 
  private:
   std::vector<mismatch::FunctionRow> rows_;

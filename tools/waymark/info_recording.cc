@@ -259,22 +259,33 @@ void write_recording_json(TextBuffer& out, const inputs::Capture& capture,
   out.put(']');
 }
 
-std::vector<std::string> program_doubts(const inputs::Capture& capture,
-                                        const ProcessBytes* processes) {
-  std::map<std::string, std::vector<std::string>> by_reason;
+std::vector<exports::Finding> program_findings(const inputs::Capture& capture,
+                                               const ProcessBytes* processes) {
+  struct OfReason {
+    std::string first;
+    std::uint64_t programs = 0;
+    std::uint64_t bytes = 0;
+  };
+  std::map<std::string, OfReason> by_reason;
   for (const Missing& missing : missing_programs(capture, processes)) {
-    if (!missing.bytes_known || missing.bytes != 0)
-      by_reason[missing.file.reason].push_back(missing.file.path);
+    if (missing.bytes_known && missing.bytes == 0) continue;
+    OfReason& same = by_reason[missing.file.reason];
+    if (same.programs++ == 0) same.first = missing.file.path;
+    same.bytes += missing.bytes;
   }
-  std::vector<std::string> doubts;
-  doubts.reserve(by_reason.size());
-  for (const auto& [reason, paths] : by_reason) {
-    doubts.push_back(paths.size() == 1
-                         ? fmt::format("The program {} is missing. {}", paths.front(), reason)
-                         : fmt::format("{} programs are missing, such as {}. {}", paths.size(),
-                                       paths.front(), reason));
+  std::vector<exports::Finding> findings;
+  findings.reserve(by_reason.size());
+  for (const auto& [reason, same] : by_reason) {
+    findings.push_back(
+        {.kind = "missing_program",
+         .count = same.programs,
+         .bytes = same.bytes,
+         .text = same.programs == 1
+                     ? fmt::format("The program {} is missing. {}", same.first, reason)
+                     : fmt::format("{} programs are missing, such as {}. {}", same.programs,
+                                   same.first, reason)});
   }
-  return doubts;
+  return findings;
 }
 
 }  // namespace waymark::cli

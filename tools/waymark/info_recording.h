@@ -8,6 +8,7 @@
 
 #include "missing_programs.h"
 #include "waymark/base/text_buffer.h"
+#include "waymark/exports/findings.h"
 #include "waymark/inputs/capture.h"
 #include "waymark/perf/process_images.h"
 
@@ -56,8 +57,8 @@ void write_recording_text(TextBuffer& out, const inputs::Capture& capture,
 void write_recording_json(TextBuffer& out, const inputs::Capture& capture,
                           const ProcessBytes* processes);
 
-/// What is wrong with the programs of the traced processes, as whole sentences.
-std::vector<std::string> program_doubts(const inputs::Capture& capture,
-                                        const ProcessBytes* processes);
+/// What is wrong with the programs of the traced processes.
+std::vector<exports::Finding> program_findings(const inputs::Capture& capture,
+                                               const ProcessBytes* processes);
 
 }  // namespace waymark::cli

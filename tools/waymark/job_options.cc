@@ -27,6 +27,8 @@ std::string why_refused(const ExportOptions& options, const shard::Plan& plan) {
   }
   if (plan.format == "branch-list" && (options.selection.given() || !options.programs.empty()))
     return "a branch list is made of all packets; select when a profile is made of it.";
+  if (plan.what == "findings" && (options.selection.given() || !options.programs.empty()))
+    return "the findings are those of whole inputs; leave out pid, program and the like.";
   return {};
 }
 

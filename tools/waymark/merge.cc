@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "exit_code.h"
 #include "export_stacks.h"
 #include "export_tables.h"
+#include "findings.h"
 #include "interrupt.h"
 #include "job_commands.h"
 #include "job_options.h"
@@ -24,6 +26,7 @@
 #include "waymark/base/plural.h"
 #include "waymark/exports/tables.h"
 #include "waymark/shard/data_files.h"
+#include "waymark/shard/findings_codec.h"
 #include "waymark/shard/profile_codec.h"
 #include "waymark/shard/tree_codec.h"
 
@@ -113,8 +116,11 @@ class Merger {
   [[nodiscard]] int code() const { return code_; }
 
   int write() {
-    tell_bad();
     const exports::Format& format = *exports::find_format(options_.format);
+    // What is wrong with an input is a finding.
+    if (format.write_findings != nullptr)
+      return write_findings(format, options_.output, findings_, options_.inputs);
+    tell_bad();
     // An input that is damaged has tables, too.
     if (format.is_tables ? files_.empty() : used_ == 0)
       return code_ == kOk ? complain("no input gave anything.", kDamaged) : code_;
@@ -171,6 +177,9 @@ class Merger {
       }
       case shard::Payload::kTables:
         WAYMARK_TRY(add_files(part));
+        break;
+      case shard::Payload::kFindings:
+        WAYMARK_TRY(add_findings(part));
         break;
       case shard::Payload::kSlice:
         return {};
@@ -229,6 +238,17 @@ class Merger {
     return {};
   }
 
+  Result<void> add_findings(const shard::Part& part) {
+    auto captures = shard::read_findings(shard::content_of(part));
+    if (!captures) return std::unexpected(captures.error());
+    const auto inputs = folder_.plan().inputs_of(part.shard);
+    if (!std::ranges::equal(*captures, inputs, {}, &exports::CaptureFindings::input,
+                            &shard::Input::path))
+      return fail(ErrorCode::kBadData, "the part has the findings of other inputs");
+    std::ranges::move(*captures, std::back_inserter(findings_));
+    return {};
+  }
+
   /// Each file is the same one as in the folder of the job, if both are on one disk; otherwise a
   /// copy.
   int write_tables() {
@@ -271,6 +291,7 @@ class Merger {
   OrderedSum<stacks::Tree> trees_;
   exports::BranchList branches_;
   std::vector<shard::DataFile> files_;
+  std::vector<exports::CaptureFindings> findings_;
   std::vector<std::string> bad_;
   std::size_t used_ = 0;
   int code_ = kOk;

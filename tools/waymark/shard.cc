@@ -12,6 +12,7 @@
 #include "exit_code.h"
 #include "export_stacks.h"
 #include "export_tables.h"
+#include "findings.h"
 #include "interrupt.h"
 #include "job_commands.h"
 #include "job_options.h"
@@ -21,6 +22,7 @@
 #include "waymark/base/number.h"
 #include "waymark/base/plural.h"
 #include "waymark/shard/data_files.h"
+#include "waymark/shard/findings_codec.h"
 #include "waymark/shard/profile_codec.h"
 #include "waymark/shard/tree_codec.h"
 
@@ -109,6 +111,15 @@ int make_tables(const shard::Folder& folder, const ExportOptions& options, shard
   return kOk;
 }
 
+int make_findings(const ExportOptions& options, shard::Part& part) {
+  std::vector<exports::CaptureFindings> captures;
+  std::vector<std::string> files;
+  const int code = collect_findings(options, captures, files);
+  for (const exports::CaptureFindings& capture : captures) part.codes.push_back(capture.code);
+  part.content = shard::encode(captures);
+  return code;
+}
+
 /// An error: what the part lists is not there.
 Result<void> check_files(const shard::Folder& folder, const shard::Part& part) {
   if (part.payload != shard::Payload::kTables) return {};
@@ -130,6 +141,8 @@ int make_part(const shard::Folder& folder, const ExportOptions& options,
       return make_tree(options, part);
     case shard::Payload::kTables:
       return make_tables(folder, options, part);
+    case shard::Payload::kFindings:
+      return make_findings(options, part);
     case shard::Payload::kSlice:
       return count_slice(folder.plan(), options, refuse, part);
   }

@@ -14,6 +14,7 @@
 #include "waymark/exports/call_trees.h"
 #include "waymark/exports/database.h"
 #include "waymark/exports/event_writer.h"
+#include "waymark/exports/findings.h"
 #include "waymark/exports/timelines.h"
 #include "waymark/profile/profile.h"
 
@@ -51,7 +52,17 @@ using MakeEventWriter = std::unique_ptr<EventWriter> (*)();
 using WriteTree = Result<void> (*)(const stacks::Tree& tree, const TreeOptions& options,
                                    TextBuffer& out);
 
+/// Writes what looks wrong with the inputs.
+using WriteFindings = Result<void> (*)(std::span<const CaptureFindings> captures, TextBuffer& out);
+
 using MakeTimeline = std::unique_ptr<TimelineWriter> (*)(TextBuffer& out);
+
+/// What trees and timelines need of call stacks.
+struct StackNeeds {
+  bool wants_lines = false;  ///< The tree should have ranges and sites.
+  /// Each track of the timeline has a time of its own, if times are instructions.
+  bool tracks_apart = false;
+};
 
 struct Format {
   std::string_view name;
@@ -66,12 +77,12 @@ struct Format {
   MakeEventWriter make_events = nullptr;   ///< One file for one input.
   WriteTree write_tree = nullptr;          ///< One file for everything.
   MakeTimeline make_timeline = nullptr;    ///< One file for one input.
+  WriteFindings write_findings =
+      nullptr;             ///< One file for all inputs, of which nothing is decoded.
   bool is_tables = false;  ///< Or a folder with the files of tables.h for each input.
 
   bool any_program = false;  ///< Also writes programs whose files were not found.
-  bool wants_lines = false;  ///< The tree should have ranges and sites.
-  /// Each track of the timeline has a time of its own, if times are instructions.
-  bool tracks_apart = false;
+  StackNeeds stacks{};
 };
 
 /// All formats, in the order in which they are listed.

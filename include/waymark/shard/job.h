@@ -25,6 +25,7 @@ enum class Payload : std::uint8_t {
   kTree = 2,
   kTables = 3,
   kSlice = 4,  ///< The counts of a slice of one input, in jobs whose Want is kProfile.
+  kFindings = 5,
 };
 
 /// What can be computed in parts, and one format in which it is written: those of `waymark export`.

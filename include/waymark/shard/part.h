@@ -19,7 +19,8 @@ struct Part {
   /// By input of the shard: the exit code of the command line for it alone.  Not 0: it gave
   /// nothing, or not all.
   std::vector<std::uint8_t> codes{};
-  /// See profile_codec.h, tree_codec.h, data_files.h, slice_codec.h, exports/branch_list.h.
+  /// See profile_codec.h, tree_codec.h, data_files.h, slice_codec.h, findings_codec.h,
+  /// exports/branch_list.h.
   std::string content{};
   friend bool operator==(const Part&, const Part&) = default;
 };
