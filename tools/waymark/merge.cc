@@ -22,6 +22,7 @@
 #include "profile_collector.h"
 #include "profile_files.h"
 #include "slices.h"
+#include "table_folder.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/plural.h"
 #include "waymark/exports/tables.h"
@@ -252,6 +253,7 @@ class Merger {
   /// Each file is the same one as in the folder of the job, if both are on one disk; otherwise a
   /// copy.
   int write_tables() {
+    remove_abandoned_tables(folder_.path() + "/attempts");
     auto tables = TableFolder::open(options_.output, wanted_tables(options_));
     if (!tables) return tables.error();
     for (const shard::DataFile& file : files_) {

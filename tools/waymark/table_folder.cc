@@ -1,10 +1,16 @@
 #include "table_folder.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
+#include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -17,6 +23,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kTemporary = ".part.";
+constexpr std::size_t kRandomLetters = 6;  // Those of mkdtemp().
+
+std::string lock_of(const std::string& temporary) { return temporary + "/.lock"; }
+
+/// A file system may not know locks.  Then nobody can take the lock, and nothing is removed.
+bool take_lock(int descriptor) { return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0; }
+
 int cannot_make(const std::string& path, const std::string& why) {
   return complain(
       fmt::format("Cannot make a folder in {}: {}. Choose another one.", escaped(path), why),
@@ -28,7 +42,51 @@ bool is_empty_folder(const fs::path& path) {
   return fs::is_directory(path, ignored) && fs::is_empty(path, ignored);
 }
 
+/// A new folder with an open file whose lock says that it is in use.  errno: why there is none.
+std::optional<std::pair<std::string, int>> make_locked_folder(const std::string& path) {
+  while (true) {
+    std::string temporary = (fs::path(path) / (std::string(kTemporary) + "XXXXXX")).string();
+    if (::mkdtemp(temporary.data()) == nullptr) return std::nullopt;
+    const int lock = ::open(lock_of(temporary).c_str(),
+                            O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    // Before there is a lock, others take the folder for an abandoned one.
+    if (lock < 0 && errno == ENOENT) continue;
+    if (lock < 0) return std::nullopt;
+    const bool taken = take_lock(lock);
+    const bool removed = !taken && errno == EWOULDBLOCK;
+    struct stat status{};
+    if (!removed && ::stat(lock_of(temporary).c_str(), &status) == 0)
+      return std::pair(std::move(temporary), lock);
+    (void)::close(lock);
+  }
+}
+
+void remove_if_abandoned(const std::string& temporary) {
+  const int lock = ::open(lock_of(temporary).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (lock < 0) {
+    // Its process was ended before it made the lock.  A folder with files is not removed so.
+    if (errno == ENOENT) (void)::rmdir(temporary.c_str());
+    return;
+  }
+  std::error_code ignored;
+  if (take_lock(lock)) fs::remove_all(temporary, ignored);
+  (void)::close(lock);
+}
+
 }  // namespace
+
+void remove_abandoned_tables(const std::string& path) {
+  std::error_code failed;
+  std::vector<std::string> found;
+  for (fs::directory_iterator at(path, failed), end; !failed && at != end; at.increment(failed)) {
+    const std::string name = at->path().filename().string();
+    std::error_code ignored;
+    if (name.starts_with(kTemporary) && name.size() == kTemporary.size() + kRandomLetters &&
+        fs::is_directory(at->symlink_status(ignored)))
+      found.push_back(at->path().string());
+  }
+  for (const std::string& temporary : found) remove_if_abandoned(temporary);
+}
 
 std::expected<TableFolder, int> TableFolder::open(const std::string& path,
                                                   std::vector<std::string> tables) {
@@ -55,11 +113,11 @@ std::expected<TableFolder, int> TableFolder::open(const std::string& path,
 
 std::expected<TableFolder, int> TableFolder::scratch(const std::string& path,
                                                      std::vector<std::string> tables) {
+  remove_abandoned_tables(path);
+  auto made = make_locked_folder(path);
+  if (!made) return std::unexpected(cannot_make(path, std::generic_category().message(errno)));
+  TableFolder folder(path, std::move(made->first), made->second, std::move(tables));
   std::error_code failed;
-  std::string temporary = (fs::path(path) / ".part.XXXXXX").string();
-  if (::mkdtemp(temporary.data()) == nullptr)
-    return std::unexpected(cannot_make(path, std::generic_category().message(errno)));
-  TableFolder folder(path, std::move(temporary), std::move(tables));
   for (const std::string& table : folder.tables_) {
     fs::create_directory(fs::path(folder.temporary_) / table, failed);
     if (failed) return std::unexpected(cannot_make(path, failed.message()));
@@ -67,18 +125,24 @@ std::expected<TableFolder, int> TableFolder::scratch(const std::string& path,
   return folder;
 }
 
-TableFolder::TableFolder(std::string path, std::string temporary, std::vector<std::string> tables)
-    : path_(std::move(path)), temporary_(std::move(temporary)), tables_(std::move(tables)) {}
+TableFolder::TableFolder(std::string path, std::string temporary, int lock,
+                         std::vector<std::string> tables)
+    : path_(std::move(path)),
+      temporary_(std::move(temporary)),
+      lock_(lock),
+      tables_(std::move(tables)) {}
 
 TableFolder::TableFolder(TableFolder&& other) noexcept
     : path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, {})),
+      lock_(std::exchange(other.lock_, -1)),
       tables_(std::move(other.tables_)),
       made_(std::exchange(other.made_, false)) {}
 
 TableFolder::~TableFolder() {
   std::error_code ignored;
   if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
+  if (lock_ >= 0) (void)::close(lock_);
   if (made_) fs::remove(path_, ignored);  // Only if it is empty.
 }
 

@@ -10,6 +10,10 @@
 
 namespace waymark::cli {
 
+/// Removes the temporary folders of processes that ended without removing them.  Nobody may write
+/// to one that is in use, because its process holds a lock.
+void remove_abandoned_tables(const std::string& path);
+
 /// Tables are written to a temporary folder in the one of -o.  Without commit(), it is removed.
 class TableFolder {
  public:
@@ -33,10 +37,11 @@ class TableFolder {
   int commit();
 
  private:
-  TableFolder(std::string path, std::string temporary, std::vector<std::string> tables);
+  TableFolder(std::string path, std::string temporary, int lock, std::vector<std::string> tables);
 
   std::string path_;
   std::string temporary_;  ///< Empty: moved away.
+  int lock_;               ///< The open lock of the temporary folder.
   std::vector<std::string> tables_;
   bool made_ = false;  ///< The folder was not there before.
 };
