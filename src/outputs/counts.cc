@@ -185,6 +185,7 @@ void write_text(TextBuffer& out, const count::Counts& counts, const CountFacts& 
   const auto elements = [&](ElementKind kind) {
     return counts.others[static_cast<std::size_t>(kind)];
   };
+  if (facts.inputs > 1) line("inputs", facts.inputs);
   const bool is_software = elements(ElementKind::kItmTrace) + elements(ElementKind::kSwTrace) != 0;
   if (totals.ranges != 0 || !is_software) {
     line("instructions", totals.instructions);
@@ -346,10 +347,12 @@ void write_text(TextBuffer& out, const count::ItmCounts& counts, const SampleOpt
 void write_json(TextBuffer& out, const count::Counts& counts, TraceId id, const CountFacts& facts) {
   const count::Totals totals = counts.totals();
   out.put(fmt::format(
-      R"({{"type":"count","id":{},"complete":{},"instructions":{},"ranges":{},"different_ranges":{},)"
+      R"({{"type":"count",{},"complete":{},"instructions":{},"ranges":{},"different_ranges":{},)"
       R"("taken":{},"not_taken":{},"calls":{},"cycles":{},"other_cycles":{},)"
       R"("pathless_instructions":{},"elements":{{)",
-      id, facts.complete, totals.instructions, totals.ranges, counts.rows.size(), totals.taken,
+      facts.inputs > 1 ? fmt::format(R"("inputs":{})", facts.inputs)
+                       : fmt::format(R"("id":{})", id),
+      facts.complete, totals.instructions, totals.ranges, counts.rows.size(), totals.taken,
       totals.not_taken, totals.calls, json_cycles(totals.cycles, facts),
       json_cycles(counts.other_cycles, facts), counts.pathless_instructions));
   std::string_view comma;

@@ -34,23 +34,31 @@ void combine(std::vector<Branch>& branches) {
 
 std::uint64_t ProgramProfile::instructions() const { return instructions_of(counts); }
 
+std::pair<std::size_t, bool> ProgramNumbers::number_of(const program::Program* program,
+                                                       std::string_view path,
+                                                       const std::vector<std::uint8_t>& build_id) {
+  const auto number_in = [this](auto& known, auto key) {
+    const auto [at, is_new] = known.try_emplace(std::move(key), next_);
+    if (is_new) ++next_;
+    return std::pair(at->second, is_new);
+  };
+  if (!build_id.empty()) return number_in(by_build_id_, build_id);
+  return number_in(by_path_, std::pair(std::string(path), program != nullptr));
+}
+
+std::pair<std::size_t, bool> ProgramNumbers::number_of(const Place& place) {
+  static const std::vector<std::uint8_t> kNoId;
+  return number_of(place.program, place.path,
+                   place.program == nullptr ? kNoId : place.program->build_id());
+}
+
 std::size_t Profile::number_of(const program::Program* program, std::string_view path,
                                const std::vector<std::uint8_t>& build_id) {
-  const std::size_t next = programs_.size();
-  const auto [at, inserted] = build_id.empty() ? [&] {
-    const auto [by_path, is_new] =
-        by_path_.try_emplace({std::string(path), program != nullptr}, next);
-    return std::pair(by_path->second, is_new);
-  }()
-                                               : [&] {
-                                                   const auto [by_id, is_new] =
-                                                       by_build_id_.try_emplace(build_id, next);
-                                                   return std::pair(by_id->second, is_new);
-                                                 }();
-  if (inserted)
+  const auto [number, is_new] = numbers_.number_of(program, path, build_id);
+  if (is_new)
     programs_.push_back(
-        {.number = next, .path = std::string(path), .build_id = build_id, .program = program});
-  return at;
+        {.number = number, .path = std::string(path), .build_id = build_id, .program = program});
+  return number;
 }
 
 bool Profile::add(const count::Counts& counts, const Locate& locate) {

@@ -225,7 +225,7 @@ const perf::ProgramFile* BranchListCounts::find(const exports::BinaryName& name)
                                                    : files_->find(name.path, id);
 }
 
-bool BranchListCounts::add(const exports::BranchList& list, profile::Profile& profile) {
+bool BranchListCounts::add(const exports::BranchList& list, const AddCounts& add_counts) {
   constexpr unsigned kAArch64 = 183;  // EM_AARCH64
   bool is_new = false;
   for (const auto& [name, branches] : list) {
@@ -246,7 +246,7 @@ bool BranchListCounts::add(const exports::BranchList& list, profile::Profile& pr
     lost_ += found.lost;
     const count::Totals totals = found.counts.totals();
     instructions_ += totals.instructions;
-    const bool added = profile.add(
+    const bool added = add_counts(
         found.counts, [&](std::uint32_t /*task*/, std::uint64_t address) -> profile::Place {
           return {&program, name.path, address - slide};
         });

@@ -1,6 +1,7 @@
 // Branch lists of simpleperf as inputs and outputs of export.
 #pragma once
 
+#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
@@ -25,8 +26,11 @@ class BranchListCounts {
   /// Where programs are looked for, as for recordings.
   explicit BranchListCounts(const InputOptions& options);
 
-  /// True: the profile has programs from here now, which must live as long as it.
-  bool add(const exports::BranchList& list, profile::Profile& profile);
+  /// Adds the counts of one program, and returns whether its file is needed as long as the sum.
+  using AddCounts = std::function<bool(const count::Counts&, const profile::Locate&)>;
+
+  /// True: programs from here are needed.
+  bool add(const exports::BranchList& list, const AddCounts& add_counts);
   /// Instructions that were found.
   [[nodiscard]] std::uint64_t instructions() const { return instructions_; }
   /// Says on standard error which programs were missing, and what did not fit to them.

@@ -20,10 +20,12 @@
 #include "live_options.h"
 #include "missing_programs.h"
 #include "option_values.h"
+#include "profile_collector.h"
 #include "program_counts.h"
 #include "run.h"
 #include "selection.h"
 #include "symbol_options.h"
+#include "waymark/base/plural.h"
 #include "waymark/count/functions.h"
 #include "waymark/count/itm_counts.h"
 #include "waymark/count/ranking.h"
@@ -37,6 +39,7 @@ constexpr std::size_t kUsualTop = 20;
 
 struct CountOptions {
   InputOptions input;
+  std::vector<std::string> inputs;
   Format format = Format::kText;
   std::string output;
   bool statistics = false;
@@ -50,7 +53,18 @@ struct CountOptions {
   unsigned threads = 0;  ///< 0: not given.
   WindowOptions window;
   CallTableOptions calls;
+
+  void set_defaults();
+  /// Otherwise only the totals are written.
+  [[nodiscard]] bool wants_table() const { return symbols.functions || top != 0 || all; }
 };
+
+void CountOptions::set_defaults() {
+  // CSV has nothing else.
+  if (format == Format::kCsv && top == 0) all = true;
+  // An order, branches or functions are useless without rows.
+  if ((edges || symbols.functions || ordered) && top == 0 && !all) top = kUsualTop;
+}
 
 /// What is written, and how.
 struct View {
@@ -102,6 +116,24 @@ void write_rows(TextBuffer& out, const count::Counts& counts, const View& view) 
   outputs::write_text(out, rows, counts.totals(), options.order, view.facts);
 }
 
+void write_table(TextBuffer& out, const count::Counts& counts, const View& view) {
+  if (view.options.symbols.functions) {
+    write_functions(out, counts, view);
+  } else {
+    write_rows(out, counts, view);
+  }
+}
+
+/// The same by program.
+void write_table(TextBuffer& out, ProgramCounts programs, View view) {
+  outputs::ProgramNames names;
+  names.addresses = &programs.addresses;
+  for (const CountedProgram& program : programs.programs) names.paths.push_back(program.path);
+  view.facts.programs = &names;
+  view.programs = &programs;
+  write_table(out, programs.counts, view);
+}
+
 void write_counts(TextBuffer& out, const inputs::Capture& capture, Counted& counted, View view) {
   const CountOptions& options = view.options;
   count::Counts all;
@@ -141,23 +173,63 @@ void write_counts(TextBuffer& out, const inputs::Capture& capture, Counted& coun
     }
     return;
   }
-  if (!options.symbols.functions && options.top == 0 && !options.all) return;
+  if (!options.wants_table()) return;
   // A program is at other addresses in each process, and an address has several programs.
-  ProgramCounts programs;
-  outputs::ProgramNames names;
-  if (capture.processes() != nullptr) {
-    programs = fold_programs(all, *capture.processes());
-    all = std::move(programs.counts);
-    names.addresses = &programs.addresses;
-    for (const CountedProgram& program : programs.programs) names.paths.push_back(program.path);
-    view.facts.programs = &names;
-    view.programs = &programs;
+  if (capture.processes() != nullptr)
+    return write_table(out, fold_programs(all, *capture.processes()), std::move(view));
+  write_table(out, all, view);
+}
+
+/// The sum of several inputs.
+void write_sum(TextBuffer& out, ProgramCounts sum, const CountOptions& options,
+               const Collector& collected) {
+  const image::Symbols none;
+  View view{.options = options,
+            .symbols = none,
+            .facts = {.cycles = sum.counts.has_cycles(),
+                      .complete = collected.code() == kOk,
+                      .inputs = collected.used()}};
+  if (options.format == Format::kJson) outputs::write_json(out, sum.counts, {}, view.facts);
+  if (options.format == Format::kText) outputs::write_text(out, sum.counts, view.facts);
+  if (options.wants_table()) write_table(out, std::move(sum), std::move(view));
+}
+
+/// Each input is counted as a shard of a job counts it.
+int run_sum(CountOptions options) {
+  if (options.calls.given() || options.window.given() || options.statistics)
+    return complain(
+        "--tree, --callers, --callees, --from, --to and --stats are for one INPUT, and there are "
+        "several.",
+        kUsage);
+  if (!options.input.live.record.empty())
+    return complain("--record keeps the trace of one INPUT, and there are several.", kUsage);
+  options.input.live.allowed = false;
+  ExportOptions wanted;
+  wanted.input = options.input;
+  wanted.symbols = options.symbols;
+  wanted.selection = options.selection;
+  wanted.threads = options.threads;
+  ProgramSum sum;
+  Collector collected(wanted, {.code = true, .programs = false},
+                      [&sum](const count::Counts& counts, const profile::Locate& locate) {
+                        sum.add(counts, locate);
+                      });
+  for (const std::string& path : options.inputs) {
+    const int code = collected.add(path);
+    if (code == kInterrupted || code == kUsage || code == kMemory) return code;
   }
-  if (options.symbols.functions) {
-    write_functions(out, all, view);
-  } else {
-    write_rows(out, all, view);
+  if (collected.used() == 0) return collected.code();
+  if (collected.used() < options.inputs.size()) {
+    note(fmt::format("this is the sum of {} of {}.", collected.used(),
+                     counted(options.inputs.size(), "input")));
   }
+  auto output = Output::open(options.output, collected.files());
+  if (!output) {
+    return complain(output.error().detail,
+                    output.error().code == ErrorCode::kInvalidArgument ? kUsage : kOutput);
+  }
+  write_sum(output->text(), sum.take(), options, collected);
+  return finish_output(*output, collected.code());
 }
 
 /// --tree, --callers and --callees follow the stacks of threads, which totals do not need.
@@ -178,6 +250,11 @@ int run_call_tables(const CountOptions& options) {
 }
 
 int run(CountOptions options) {
+  if (options.inputs.size() > 1) {
+    options.set_defaults();
+    return run_sum(std::move(options));
+  }
+  options.input.path = options.inputs.front();
   // The tables of calls read the capture in another way.
   if (options.calls.given()) options.input.live.allowed = false;
   if (options.calls.given()) return run_call_tables(options);
@@ -200,13 +277,7 @@ int run(CountOptions options) {
   auto output = open_output(options.output, *capture, options.input);
   if (!output) return output.error();
   if (const int code = window.open(*capture); code != kOk) return code;
-  // CSV has nothing else.
-  if (options.format == Format::kCsv && options.top == 0) options.all = true;
-  // An order, branches or functions are useless without rows.
-  if ((options.edges || options.symbols.functions || options.ordered) && options.top == 0 &&
-      !options.all)
-    options.top = kUsualTop;
-
+  options.set_defaults();
   Counted counted = window.given() ? count_window(*capture, *selection, window, *output)
                                    : count_all(*capture, *selection, options.threads);
   std::optional<MissingPrograms> missing;
@@ -243,7 +314,8 @@ void add_count(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<CountOptions>();
   CLI::App* command =
       app.add_subcommand("count", "Count what the cores executed: instructions, branches, cycles");
-  add_input_options(*command, options->input);
+  add_input_options(*command, options->input, options->inputs);
+  command->get_option("INPUT")->required();
   add_format_option(*command, options->format, true);
   command->add_option("-o,--output", options->output, "write to this file")->type_name("FILE");
   command
@@ -293,6 +365,7 @@ void add_count(CLI::App& app, int& exit_code) {
       "Cycles come from the cycle counts in the trace. Each is divided among the blocks since the\n"
       "previous count, in proportion to their instructions.\n"
       "An ITM has counts of its own: ports, exceptions, PC samples and so on.\n"
+      "The counts of several INPUTs are added up, by program.\n"
       "\n"
       "Examples:\n"
       "  waymark count board/\n"
@@ -302,6 +375,7 @@ void add_count(CLI::App& app, int& exit_code) {
       "  waymark count board/ --tree --top 50\n"
       "  waymark count board/ --callers memcpy\n"
       "  waymark count board/ --from t:8123456 --to t:8200000\n"
+      "  waymark count runs/*/perf.data --symfs sysroot/ --functions\n"
       "  waymark count board/ --format csv -o blocks.csv");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

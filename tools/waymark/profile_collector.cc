@@ -78,7 +78,7 @@ int Collector::add_input(const std::string& path, const Precounted* known) {
   used.locate = program_locator(capture, *std::move(places));
   bool is_new = false;
   for (const count::Counts& counts : counted.by_source)
-    is_new = profile_.add(counts, used.locate) || is_new;
+    is_new = add_counts(counts, used.locate) || is_new;
   if (missing && needs_.notes) missing->tell();
   if (needs_.notes) tell_mismatches(capture, counted.code);
   if (counted.code == kOk) traces_.push_back(path);
@@ -87,10 +87,17 @@ int Collector::add_input(const std::string& path, const Precounted* known) {
   return counted.code;
 }
 
+bool Collector::add_counts(const count::Counts& counts, const profile::Locate& locate) {
+  if (observer_) observer_(counts, locate);
+  return profile_.add(counts, locate);
+}
+
 int Collector::add_branches(const std::string& path, const exports::BranchList& list) {
   files_.push_back(path);
   BranchListCounts& counts = used_lists_.emplace_back(options_.input);
-  (void)counts.add(list, profile_);
+  (void)counts.add(list, [this](const count::Counts& found, const profile::Locate& locate) {
+    return add_counts(found, locate);
+  });
   counts.tell(path);
   if (counts.instructions() != 0) return kOk;
   return complain(fmt::format("{}: no instruction could be counted: none of its programs was "

@@ -33,10 +33,14 @@ struct Precounted {
   std::function<Counted(inputs::Capture&, const std::optional<Selection>&)> count;
 };
 
+/// Sees the counts of each source of each input, of what was selected.
+using CountObserver = std::function<void(const count::Counts&, const profile::Locate&)>;
+
 /// The counts of all inputs together.
 class Collector {
  public:
-  Collector(const ExportOptions& options, CollectNeeds needs) : options_(options), needs_(needs) {}
+  Collector(const ExportOptions& options, CollectNeeds needs, CountObserver observer = {})
+      : options_(options), needs_(needs), observer_(std::move(observer)) {}
 
   [[nodiscard]] const profile::Profile& profile() const { return profile_; }
   /// The same, which then is empty; its programs still belong to this.
@@ -61,11 +65,14 @@ class Collector {
   };
 
   int add_input(const std::string& path, const Precounted* known);
+  /// True: the profile has new programs.
+  bool add_counts(const count::Counts& counts, const profile::Locate& locate);
   /// A list of branches, which simpleperf or export made.
   int add_branches(const std::string& path, const exports::BranchList& list);
 
   const ExportOptions& options_;
   CollectNeeds needs_;
+  CountObserver observer_;
   std::list<Used> used_inputs_;
   std::list<BranchListCounts> used_lists_;
   profile::Profile profile_;

@@ -29,6 +29,17 @@ ProgramCounts fold_programs(const count::Counts& counts, const perf::ProcessImag
   return all;
 }
 
+void ProgramSum::add(const count::Counts& counts, const profile::Locate& locate) {
+  const auto place_of = [&](std::uint32_t task, std::uint64_t address) -> count::ProgramAddress {
+    const profile::Place place = locate(task, address);
+    const auto [number, is_new] = numbers_.number_of(place);
+    if (is_new)
+      sum_.programs.push_back({.path = std::string(place.path), .program = place.program});
+    return {static_cast<std::uint32_t>(number), place.address};
+  };
+  sum_.counts.add(count::fold(counts, sum_.addresses, place_of));
+}
+
 count::FunctionAt ProgramCounts::function_at(std::uint64_t joint) const {
   const count::ProgramAddress place = addresses.split(joint);
   count::FunctionAt found{.program = place.program};

@@ -1,13 +1,16 @@
-// The counts of a recording by program: its processes have programs at different addresses.
+// Counts by program: processes, and captures, have programs at different addresses.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "waymark/count/counts.h"
 #include "waymark/count/functions.h"
 #include "waymark/count/joint.h"
 #include "waymark/perf/process_images.h"
+#include "waymark/profile/profile.h"
 
 namespace waymark::cli {
 
@@ -29,5 +32,16 @@ struct ProgramCounts {
 
 /// `images`: those whose tasks the counts have; they must outlive the result.
 ProgramCounts fold_programs(const count::Counts& counts, const perf::ProcessImages& images);
+
+/// The same of several captures.  The programs must outlive the result.
+class ProgramSum {
+ public:
+  void add(const count::Counts& counts, const profile::Locate& locate);
+  ProgramCounts take() { return std::move(sum_); }
+
+ private:
+  profile::ProgramNumbers numbers_;
+  ProgramCounts sum_;
+};
 
 }  // namespace waymark::cli

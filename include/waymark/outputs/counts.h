@@ -30,6 +30,7 @@ struct CountFacts {
   bool complete = true;  ///< False: the counts are those of a part of the trace.
   /// nullptr: addresses are those of target memory.
   const ProgramNames* programs = nullptr;
+  std::size_t inputs = 1;  ///< More: the counts are their sum, and have no trace ID.
 };
 
 /// Samples of the program counter to show, and the names for them.

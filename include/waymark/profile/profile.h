@@ -49,9 +49,25 @@ struct ProgramProfile {
   [[nodiscard]] std::uint64_t instructions() const;
 };
 
-/// The sum of the counts of any number of inputs.  Programs with one build ID are one program;
-/// those without are one if they have the same path.  All counts are integers, and the sums do not
-/// depend on the order of the inputs.  A value.  The programs must outlive it.
+/// Numbers programs in the order in which they are found.  Programs with one build ID are one
+/// program; those without are one if they have the same path.
+class ProgramNumbers {
+ public:
+  /// The number, and whether the program was not known before.
+  std::pair<std::size_t, bool> number_of(const program::Program* program, std::string_view path,
+                                         const std::vector<std::uint8_t>& build_id);
+  std::pair<std::size_t, bool> number_of(const Place& place);
+
+ private:
+  std::size_t next_ = 0;
+  std::map<std::vector<std::uint8_t>, std::size_t> by_build_id_;
+  /// Those without one, by path and whether it is an ELF file.
+  std::map<std::pair<std::string, bool>, std::size_t> by_path_;
+};
+
+/// The sum of the counts of any number of inputs, by the programs of ProgramNumbers.  All counts
+/// are integers, and the sums do not depend on the order of the inputs.  A value.  The programs
+/// must outlive it.
 class Profile {
  public:
   /// Adds the counts of an input.  True: a program was not in the profile before, so that what
@@ -75,9 +91,7 @@ class Profile {
                         const std::vector<std::uint8_t>& build_id);
 
   std::vector<ProgramProfile> programs_;
-  /// By build ID, and without one by path and whether it is an ELF file.
-  std::map<std::vector<std::uint8_t>, std::size_t> by_build_id_;
-  std::map<std::pair<std::string, bool>, std::size_t> by_path_;
+  ProgramNumbers numbers_;
   std::uint64_t other_instructions_ = 0;
 };
 
