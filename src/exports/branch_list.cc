@@ -381,26 +381,31 @@ Result<BranchList> read_branch_list(Bytes content) {
   return list;
 }
 
-void BranchListBuilder::end(Stream& stream) {
-  if (stream.bits.count != 0) {
-    const bool thumb = (stream.address & 1) != 0;
+void FoundBranches::add(const FoundBranches& more) {
+  exports::add(list, more.list);
+  lost = saturated_sum(lost, more.lost);
+  cancelled = saturated_sum(cancelled, more.cancelled);
+  saw_packets = saw_packets || more.saw_packets;
+}
+
+void BranchListBuilder::end(BranchState& state) {
+  if (state.bits.count != 0) {
+    const bool thumb = (state.address & 1) != 0;
     std::uint64_t& times =
-        list_[stream.place.name][stream.place.address | (thumb ? 1 : 0)][stream.bits];
+        found_.list[state.place.name][state.place.address | (thumb ? 1 : 0)][state.bits];
     times = saturated_sum(times, 1);
-    stream.bits = {};
   }
-  stream.waits = false;
-  stream.drops = true;
+  state = {.context = state.context};
 }
 
 void BranchListBuilder::on_packet(const PacketRef& packet) {
   if (packet.protocol != Protocol::kEtmV4 && packet.protocol != Protocol::kEte) return;
   using etmv4::PacketType;
   const auto& seen = packet.as<etmv4::Packet>();
-  Stream& stream = streams_[packet.trace_id];
-  saw_packets_ = true;
+  BranchState& state = states_[packet.trace_id];
+  found_.saw_packets = true;
   const auto set_context = [&] {
-    stream.context = seen.context.context_id | std::uint64_t{seen.context.vmid} << 32;
+    state.context = seen.context.context_id | std::uint64_t{seen.context.vmid} << 32;
   };
   switch (seen.type) {
     case PacketType::kContext:
@@ -419,11 +424,11 @@ void BranchListBuilder::on_packet(const PacketRef& packet) {
     case PacketType::kAddress32Is1:
     case PacketType::kAddress64Is0:
     case PacketType::kAddress64Is1:
-      end(stream);
+      end(state);
       if (seen.address.valid_bits < seen.address.size_bits) return;
-      stream.address = (seen.address.value & ~std::uint64_t{1}) | seen.address.is;
-      stream.waits = true;
-      stream.drops = false;
+      state.address = (seen.address.value & ~std::uint64_t{1}) | seen.address.is;
+      state.waits = true;
+      state.drops = false;
       return;
     case PacketType::kAtomF1:
     case PacketType::kAtomF2:
@@ -431,17 +436,18 @@ void BranchListBuilder::on_packet(const PacketRef& packet) {
     case PacketType::kAtomF4:
     case PacketType::kAtomF5:
     case PacketType::kAtomF6:
-      if (stream.waits) {
-        stream.waits = false;
-        stream.place = {};
-        stream.drops = !locate_(packet.index, packet.trace_id, stream.context,
-                                stream.address & ~std::uint64_t{1}, stream.place);
+      if (state.waits) {
+        state.waits = false;
+        state.place = {};
+        state.drops = !locate_(packet.index, packet.trace_id, state.context,
+                               state.address & ~std::uint64_t{1}, state.place);
       }
-      if (stream.drops) {
-        lost_ += seen.atom_count;
+      if (state.drops) {
+        state = {.context = state.context};
+        found_.lost += seen.atom_count;
         return;
       }
-      for (unsigned i = 0; i < seen.atom_count; ++i) stream.bits.add((seen.atoms >> i & 1) != 0);
+      for (unsigned i = 0; i < seen.atom_count; ++i) state.bits.add((seen.atoms >> i & 1) != 0);
       return;
     case PacketType::kCancelF1:
     case PacketType::kCancelF1Mispredict:
@@ -449,9 +455,9 @@ void BranchListBuilder::on_packet(const PacketRef& packet) {
     case PacketType::kCancelF3:
     case PacketType::kMispredict:
       // Which atoms are meant, only a decoder knows.
-      cancelled_ += stream.bits.count;
-      stream.bits = {};
-      end(stream);
+      found_.cancelled += state.bits.count;
+      state.bits = {};
+      end(state);
       return;
     case PacketType::kOverflow:
     case PacketType::kDiscard:
@@ -466,23 +472,23 @@ void BranchListBuilder::on_packet(const PacketRef& packet) {
     case PacketType::kSource64Is1:
     case PacketType::kPeReset:
     case PacketType::kTransactionFail:
-      end(stream);
+      end(state);
       return;
     default:
-      if (etmv4::is_bad(seen.type)) end(stream);
+      if (etmv4::is_bad(seen.type)) end(state);
       return;
   }
 }
 
 void BranchListBuilder::on_operation(Operation /*operation*/, TraceId id) {
-  const auto stream = streams_.find(id);
-  if (stream == streams_.end()) return;
-  end(stream->second);
-  stream->second = {};
+  const auto state = states_.find(id);
+  if (state == states_.end()) return;
+  end(state->second);
+  state->second = {};
 }
 
 void BranchListBuilder::finish() {
-  for (auto& [id, stream] : streams_) end(stream);
+  for (auto& [id, state] : states_) end(state);
 }
 
 namespace {

@@ -73,11 +73,16 @@ SliceDecoder::SliceDecoder(const DecodeTree& tree, TraceIndex index, Bytes trace
 
 SliceDecoder::~SliceDecoder() = default;
 
-void SliceDecoder::guess(DecodeTree& tree, std::size_t number) {
+void SliceDecoder::guess(DecodeTree& tree, std::size_t number, Consumer* consumer) {
+  std::unique_ptr<Piece> piece;
+  const auto begin_piece = [&] {
+    if (consumer != nullptr) piece = consumer->begin_approach();
+    return piece.get();
+  };
   const std::size_t begin = limits_[number];
   const std::size_t known_at = std::min(kSliceStart, trace_->size());
   if (begin <= known_at) {
-    trace_->approach(tree, *start_, 0, begin, begin, trace_->batch);
+    trace_->approach(tree, *start_, 0, begin, begin, trace_->batch, begin_piece());
     return;
   }
   if (known_ == nullptr) {
@@ -91,7 +96,7 @@ void SliceDecoder::guess(DecodeTree& tree, std::size_t number) {
        ; warm_up *= 2) {
     warm_up = std::min(warm_up, most);
     const std::size_t way =
-        trace_->approach(tree, *known_, known_at, begin, warm_up, trace_->batch);
+        trace_->approach(tree, *known_, known_at, begin, warm_up, trace_->batch, begin_piece());
     if (way < warm_up || warm_up == most || has_synchronised(tree)) return;
   }
 }
@@ -101,7 +106,7 @@ void SliceDecoder::pass(DecodeTree& tree, std::size_t number) {
 }
 
 Slice SliceDecoder::decode(std::size_t number, Consumer& consumer) {
-  guess(*work_, number);
+  guess(*work_, number, &consumer);
   return decode_from(number, consumer);
 }
 

@@ -73,7 +73,8 @@ class Stretches {
   /// at `at`, over the last `warm_up` bytes.  If all bytes since `at` are among these, the state is
   /// true.  The tree then has only the counts of the way, of which it returns the bytes.
   std::size_t approach(DecodeTree& tree, const DecodeTree& known, std::size_t at, std::size_t begin,
-                       std::size_t warm_up, std::vector<Element>& batch) const {
+                       std::size_t warm_up, std::vector<Element>& batch,
+                       Piece* piece = nullptr) const {
     tree.restore(known);
     tree.reset_statistics();
     std::size_t from = at;
@@ -81,7 +82,7 @@ class Stretches {
       from = begin - warm_up;
       tree.jump();
     }
-    decode(tree, from, begin, nullptr, batch);
+    decode(tree, from, begin, piece, batch);
     return begin - from;
   }
 

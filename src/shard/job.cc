@@ -124,13 +124,12 @@ class Reader {
                   fmt::format("{}: slices and slice_bytes exclude each other; keep one of them.",
                               escaped(path_)));
     }
-    if (find_want(job_.format)->payload == Payload::kProfile) return {};
-    return fail(
-        ErrorCode::kParse,
-        fmt::format("{}: what = \"{}\" cannot be made of slices, because it needs more than "
-                    "counts; leave {} out.",
-                    escaped(path_), escaped(job_.what),
-                    job_.slices != 0 ? "slices" : "slice_bytes"));
+    if (payload_of_slices(find_want(job_.format)->payload)) return {};
+    return fail(ErrorCode::kParse,
+                fmt::format("{}: what = \"{}\" cannot be made of slices, because it needs all of "
+                            "a capture; leave {} out.",
+                            escaped(path_), escaped(job_.what),
+                            job_.slices != 0 ? "slices" : "slice_bytes"));
   }
 
   Result<void> read_options(const toml::node& value) {

@@ -271,7 +271,8 @@ const Cut* Plan::cut_of(std::size_t shard) const {
 }
 
 Payload Plan::payload_of(std::size_t shard) const {
-  return shards[shard].slice ? Payload::kSlice : find_want(format)->payload;
+  const Payload want = find_want(format)->payload;
+  return shards[shard].slice ? payload_of_slices(want).value_or(want) : want;
 }
 
 std::uint64_t Plan::bytes_of(std::size_t shard) const {
@@ -357,7 +358,7 @@ Result<Plan> read_plan(std::string_view text) {
   if (plan.version.empty() || !plan.folder.starts_with('/') || want == nullptr ||
       want->what != plan.what)
     return bad("a line is missing");
-  if (!has_good_cuts(plan) || (!plan.cuts.empty() && want->payload != Payload::kProfile))
+  if (!has_good_cuts(plan) || (!plan.cuts.empty() && !payload_of_slices(want->payload)))
     return bad("its slices do not fit");
   if (!covers_inputs(plan)) return bad("its shards do not have each input once");
   return plan;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <tuple>
 
-#include "pack_counts.h"
+#include "pack_slice.h"
 
 namespace waymark::shard {
 namespace {
@@ -219,17 +219,9 @@ Part take_part(Cursor& cursor) {
 
 std::string encode(const SliceCounts& counts) {
   std::string out;
-  put_number(out, counts.files.size());
-  for (const Input& file : counts.files) {
-    put_text(out, file.path);
-    put_number(out, file.bytes);
-    put_number(out, file.digest);
-  }
-  put_number(out, counts.seam.framing ? 1 : 0);
-  put_number(out, counts.parts.size());
+  put_files(out, counts.files);
+  put_seam(out, counts.seam);
   for (std::size_t i = 0; i < counts.parts.size(); ++i) {
-    put_number(out, counts.seam.sources[i].active ? 1 : 0);
-    put_number(out, counts.seam.sources[i].holds ? 1 : 0);
     put_part(out, counts.parts[i]);
     put_part(out, counts.ends[i]);
   }
@@ -242,20 +234,9 @@ Result<SliceCounts> read_slice(Bytes content) {
   };
   Cursor cursor(content);
   SliceCounts counts;
-  const std::size_t files = take_count(cursor);
-  for (std::size_t i = 0; i < files && !cursor.overrun(); ++i) {
-    Input& file = counts.files.emplace_back();
-    file.path = take_text(cursor);
-    file.bytes = take_number(cursor);
-    file.digest = take_number(cursor);
-  }
-  counts.seam.framing = take_flag(cursor);
-  const std::size_t sources = take_count(cursor);
-  if (sources > kTraceIdCount) return bad();
-  for (std::size_t i = 0; i < sources && !cursor.overrun(); ++i) {
-    auto& seam = counts.seam.sources.emplace_back();
-    seam.active = take_flag(cursor);
-    seam.holds = take_flag(cursor);
+  counts.files = take_files(cursor);
+  counts.seam = take_seam(cursor);
+  for (std::size_t i = 0; i < counts.seam.sources.size() && !cursor.overrun(); ++i) {
     for (std::vector<Part>* const parts : {&counts.parts, &counts.ends}) {
       parts->push_back(take_part(cursor));
       if (!is_in_order(parts->back().counts)) return bad();

@@ -33,4 +33,10 @@ const Want* find_want(std::string_view format) {
   return found == std::end(kWants) ? nullptr : found;
 }
 
+std::optional<Payload> payload_of_slices(Payload want) {
+  if (want == Payload::kProfile) return Payload::kSlice;
+  if (want == Payload::kBranches) return Payload::kBranchSlice;
+  return std::nullopt;
+}
+
 }  // namespace waymark::shard

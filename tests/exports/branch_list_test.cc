@@ -133,15 +133,22 @@ class Builder : public testing::Test {
     give(packet);
   }
   const BranchesOfBinary& found() {
+    finish();
+    return found_.list.begin()->second;
+  }
+  void finish() {
     builder_.finish();
-    return builder_.list().begin()->second;
+    found_ = builder_.take();
   }
 
-  BranchListBuilder builder_{
-      [](TraceIndex, TraceId, std::uint64_t, std::uint64_t address, BinaryPlace& place) {
-        place = {.name = {.path = "p"}, .address = address - 0x1000};
-        return address >= 0x1000;
-      }};
+  FoundBranches found_;
+
+  static bool locate(TraceIndex, TraceId, std::uint64_t, std::uint64_t address,
+                     BinaryPlace& place) {
+    place = {.name = {.path = "p"}, .address = address - 0x1000};
+    return address >= 0x1000;
+  }
+  BranchListBuilder builder_{locate};
 };
 
 TEST_F(Builder, an_address_begins_a_list) {
@@ -170,7 +177,7 @@ TEST_F(Builder, after_lost_trace_atoms_belong_to_nothing) {
   other(etmv4::PacketType::kOverflow);
   atoms("E");
   EXPECT_EQ(found(), (BranchesOfBinary{{0x100, {{bits("EN"), 1}}}}));
-  EXPECT_EQ(builder_.lost(), 1);
+  EXPECT_EQ(found_.lost, 1);
 }
 
 TEST_F(Builder, a_reset_ends_it) {
@@ -184,18 +191,44 @@ TEST_F(Builder, a_reset_ends_it) {
 TEST_F(Builder, atoms_of_unknown_programs_are_counted) {
   address(0x100);
   atoms("EN");
-  builder_.finish();
-  EXPECT_TRUE(builder_.list().empty());
-  EXPECT_EQ(builder_.lost(), 2);
+  finish();
+  EXPECT_TRUE(found_.list.empty());
+  EXPECT_EQ(found_.lost, 2);
+}
+
+TEST_F(Builder, another_one_continues_from_the_states) {
+  address(0x1100);
+  atoms("EN");
+  FoundBranches sum = builder_.take();
+  EXPECT_TRUE(sum.list.empty());
+  const BranchStates states = builder_.states();
+  ASSERT_EQ(states.size(), 1U);
+  EXPECT_EQ(states.begin()->second.bits, bits("EN"));
+  builder_ = BranchListBuilder(locate, states);
+  EXPECT_EQ(builder_.states(), states);
+  atoms("E");
+  finish();
+  sum.add(found_);
+  EXPECT_EQ(sum.list.begin()->second, (BranchesOfBinary{{0x100, {{bits("ENE"), 1}}}}));
+  EXPECT_TRUE(sum.saw_packets);
+}
+
+TEST_F(Builder, what_ended_leaves_no_state) {
+  address(0x1100);
+  other(etmv4::PacketType::kOverflow);
+  EXPECT_EQ(builder_.states().begin()->second, BranchState());
+  address(0x100);
+  atoms("E");
+  EXPECT_EQ(builder_.states().begin()->second, BranchState());
 }
 
 TEST_F(Builder, cancelled_atoms_are_left_out) {
   address(0x1100);
   atoms("EN");
   other(etmv4::PacketType::kCancelF1);
-  builder_.finish();
-  EXPECT_TRUE(builder_.list().empty());
-  EXPECT_EQ(builder_.cancelled(), 2);
+  finish();
+  EXPECT_TRUE(found_.list.empty());
+  EXPECT_EQ(found_.cancelled, 2);
 }
 
 /// isb; b.eq 0x0; b 0x0; br x0

@@ -202,6 +202,61 @@ TEST(SliceDecoder, sources_may_pause_for_several_slices) {
   }
 }
 
+/// Remembers the places of the packets on the way to the last slice.
+class Approaches final : public Consumer {
+ public:
+  std::unique_ptr<Piece> begin() override { return std::make_unique<Places>(slice); }
+  std::unique_ptr<Piece> begin_approach() override {
+    ++begun;
+    before.clear();
+    return std::make_unique<Places>(before);
+  }
+  bool take(std::unique_ptr<Piece> /*piece*/) override { return true; }
+
+  std::size_t begun = 0;
+  std::vector<TraceIndex> before;
+  std::vector<TraceIndex> slice;
+
+ private:
+  class Places final : public Piece {
+   public:
+    explicit Places(std::vector<TraceIndex>& places) : places_(places) {}
+    [[nodiscard]] bool wants_packets() const override { return true; }
+    void on_packet(const PacketRef& packet) override { places_.push_back(packet.index); }
+    void on_elements(std::span<const Element> /*elements*/) override {}
+
+   private:
+    std::vector<TraceIndex>& places_;
+  };
+};
+
+TEST(SliceDecoder, a_consumer_sees_the_packets_before_its_slice) {
+  synth::Workload workload =
+      *synth::Workload::random({.seed = 5, .protocols = {Protocol::kEtmV4}, .size = 300'000});
+  workload.capture.framing = synth::CaptureFraming::kMemoryAligned;
+  workload.capture.damage = {};
+  workload.units.front().sync_period = 400;
+  const auto capture = synth::make_in_memory(workload, false);
+  ASSERT_TRUE(capture) << capture.error().detail;
+  const auto tree = tree_of(*capture);
+  const Bytes bytes = Bytes(capture->bytes).first(capture->bytes.size() / 16 * 16);
+  const auto limits = slice_limits(bytes.size(), 100'000);
+  for (std::size_t number = 0; number + 1 < limits.size(); ++number) {
+    Approaches consumer;
+    SliceDecoder decoder(*tree, 0, bytes, limits);
+    decoder.decode(number, consumer);
+    EXPECT_GE(consumer.begun, 1U);
+    ASSERT_FALSE(consumer.slice.empty());
+    if (number == 0) {
+      EXPECT_TRUE(consumer.before.empty());
+      continue;
+    }
+    ASSERT_FALSE(consumer.before.empty());
+    EXPECT_LT(consumer.before.back(), limits[number]);
+    EXPECT_GT(consumer.slice.front(), consumer.before.back());
+  }
+}
+
 TEST(SliceLimits, cover_the_trace_in_whole_frames) {
   EXPECT_EQ(slice_limits(100, 1000), (std::vector<std::uint64_t>{0, 100}));
   EXPECT_EQ(slice_limits(100, 33), (std::vector<std::uint64_t>{0, 48, 96, 100}));

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "waymark/exports/call_trees.h"
+#include "waymark/shard/branch_slice_codec.h"
 #include "waymark/shard/data_files.h"
 #include "waymark/shard/findings_codec.h"
 #include "waymark/shard/part.h"
@@ -189,6 +190,39 @@ TEST(SliceCodec, rows_that_do_not_ascend_are_refused) {
   slice = example_slice();
   slice.parts[0].counts.edges[1] = slice.parts[0].counts.edges[0];
   EXPECT_FALSE(read_slice(bytes(encode(slice))));
+}
+
+TEST(BranchSliceCodec, there_and_back_and_content_that_is_cut_is_refused) {
+  exports::BranchBits bits;
+  bits.add(true);
+  bits.add(false);
+  const exports::BinaryName name = {
+      .path = "/bin/p", .build_id = "00ff", .kind = exports::BinaryKind::kModule};
+  SliceBranches slice{.seam = {.framing = true, .sources = {{.active = true, .holds = false}}},
+                      .begin = {{TraceId{0x10}, {.address = ~std::uint64_t{0}, .waits = true}}},
+                      .end = {{TraceId{0x10},
+                               {.address = 5,
+                                .context = 7,
+                                .drops = false,
+                                .place = {.name = name, .address = 9},
+                                .bits = bits}}},
+                      .found = {.lost = 3, .cancelled = 4, .saw_packets = true},
+                      .files = {{.path = "a", .bytes = 1, .digest = 2}}};
+  slice.found.list[name][0x100][bits] = 6;
+  const auto content = encode(slice);
+  ASSERT_TRUE(content);
+  const auto read = read_branch_slice(bytes(*content));
+  ASSERT_TRUE(read) << read.error().detail;
+  EXPECT_EQ(read->seam, slice.seam);
+  EXPECT_EQ(read->begin, slice.begin);
+  EXPECT_EQ(read->end, slice.end);
+  EXPECT_EQ(read->found.list, slice.found.list);
+  EXPECT_EQ(read->files, slice.files);
+  const auto again = encode(*read);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(*again, *content);
+  for (std::size_t size = 0; size < content->size(); ++size)
+    EXPECT_FALSE(read_branch_slice(bytes(*content).first(size))) << size;
 }
 
 stacks::Tree example_tree() {

@@ -100,61 +100,25 @@ class PlacesOfRecording {
   perf::TaskCursor cursor_;
 };
 
-exports::BranchListBuilder::Locate locator(const inputs::Capture& capture,
-                                           outputs::PlaceLookup places) {
-  if (capture.processes() != nullptr) {
-    return [found = std::make_shared<PlacesOfRecording>(capture)](
-               TraceIndex index, TraceId id, std::uint64_t context, std::uint64_t address,
-               exports::BinaryPlace& out) { return found->find(index, id, context, address, out); };
-  }
-  return
-      [places = std::move(places)](TraceIndex /*index*/, TraceId /*id*/, std::uint64_t /*context*/,
-                                   std::uint64_t address, exports::BinaryPlace& out) {
-        const program::Place place = places(Element(), address);
-        if (place.program == nullptr) return false;
-        out.name.path = place.program->path();
-        out.name.build_id = padded_id(place.program->build_id());
-        out.address = place.address;
-        return true;
-      };
-}
-
 /// The list of one trace.  kOk, or the code of the failure, whose sentence is printed.
 int list_of_trace(const BranchListExport& wanted, const std::string& path,
                   exports::BranchList& list, std::vector<std::string>& files) {
-  InputOptions input = wanted.input;
-  input.path = path;
-  auto capture = open_capture(input, {.decode = false});
-  if (!capture) return capture.error();
-  const std::vector<std::string> read = capture->input_files();
+  const auto trace = BranchTrace::open(wanted, path);
+  if (!trace) return trace.error();
+  inputs::Capture& capture = trace->capture();
+  const std::vector<std::string> read = capture.input_files();
   files.insert(files.end(), read.begin(), read.end());
-  auto places = place_lookup(*capture, wanted.symbols);
-  if (!places) return complain(places.error().detail, kInput);
-  exports::BranchListBuilder builder(locator(*capture, *std::move(places)));
-  capture->tree().set_observer(&builder);
+  exports::BranchListBuilder builder(trace->locate());
+  capture.tree().set_observer(&builder);
   auto nothing = Output::open("", {});
   if (!nothing) return complain(nothing.error().detail, kOutput);
-  const int code = run_capture(*capture, *nothing, {.on_elements = {}, .stop = {}});
-  capture->tree().set_observer(nullptr);
+  const int code = run_capture(capture, *nothing, {.on_elements = {}, .stop = {}});
+  capture.tree().set_observer(nullptr);
   if (code == kInterrupted) return code;
   builder.finish();
-  if (!builder.saw_packets()) {
-    return complain(fmt::format("{}: a branch list is made of the packets of an ETMv4 or ETE, and "
-                                "there are none.",
-                                escaped(path)),
-                    kDamaged);
-  }
-  if (builder.lost() != 0) {
-    note(fmt::format("{}: {} left out, because nobody knows to which program they belong.",
-                     escaped(path), counted(builder.lost(), "atom is", "atoms are")));
-  }
-  if (builder.cancelled() != 0) {
-    note(
-        fmt::format("{}: {} left out, because the processor traced them too early and cancelled "
-                    "some.",
-                    escaped(path), counted(builder.cancelled(), "atom is", "atoms are")));
-  }
-  exports::add(list, builder.list());
+  const exports::FoundBranches found = builder.take();
+  if (const int none = tell_found(path, found); none != kOk) return none;
+  exports::add(list, found.list);
   return code;
 }
 
@@ -199,6 +163,57 @@ std::uint64_t slide_of(const exports::BinaryName& name, const perf::ProgramFile&
 }
 
 }  // namespace
+
+std::expected<BranchTrace, int> BranchTrace::open(const BranchListExport& wanted,
+                                                  const std::string& path,
+                                                  const KnownIdBytes& known_id_bytes,
+                                                  bool print_notes) {
+  InputOptions input = wanted.input;
+  input.path = path;
+  auto opened = open_capture(input, {.decode = false}, print_notes, known_id_bytes);
+  if (!opened) return std::unexpected(opened.error());
+  auto capture = std::make_unique<inputs::Capture>(*std::move(opened));
+  auto places = place_lookup(*capture, wanted.symbols);
+  if (!places) return std::unexpected(complain(places.error().detail, kInput));
+  return BranchTrace(std::move(capture), *std::move(places));
+}
+
+exports::BranchListBuilder::Locate BranchTrace::locate() const {
+  if (capture_->processes() != nullptr) {
+    return [found = std::make_shared<PlacesOfRecording>(*capture_)](
+               TraceIndex index, TraceId id, std::uint64_t context, std::uint64_t address,
+               exports::BinaryPlace& out) { return found->find(index, id, context, address, out); };
+  }
+  return [places = places_](TraceIndex /*index*/, TraceId /*id*/, std::uint64_t /*context*/,
+                            std::uint64_t address, exports::BinaryPlace& out) {
+    const program::Place place = places(Element(), address);
+    if (place.program == nullptr) return false;
+    out.name.path = place.program->path();
+    out.name.build_id = padded_id(place.program->build_id());
+    out.address = place.address;
+    return true;
+  };
+}
+
+int tell_found(const std::string& path, const exports::FoundBranches& found) {
+  if (!found.saw_packets) {
+    return complain(fmt::format("{}: a branch list is made of the packets of an ETMv4 or ETE, and "
+                                "there are none.",
+                                escaped(path)),
+                    kDamaged);
+  }
+  if (found.lost != 0) {
+    note(fmt::format("{}: {} left out, because nobody knows to which program they belong.",
+                     escaped(path), counted(found.lost, "atom is", "atoms are")));
+  }
+  if (found.cancelled != 0) {
+    note(
+        fmt::format("{}: {} left out, because the processor traced them too early and cancelled "
+                    "some.",
+                    escaped(path), counted(found.cancelled, "atom is", "atoms are")));
+  }
+  return kOk;
+}
 
 Result<std::optional<exports::BranchList>> open_branch_list(const std::string& path) {
   if (path == "-") return std::nullopt;

@@ -1,11 +1,13 @@
 // Branch lists of simpleperf as inputs and outputs of export.
 #pragma once
 
+#include <expected>
 #include <functional>
 #include <list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "input_options.h"
@@ -56,6 +58,29 @@ struct BranchListExport {
   const SymbolOptions& symbols;
   bool compress = false;
 };
+
+/// A trace of which a list is made.  Its packets are read, and nothing is decoded.
+class BranchTrace {
+ public:
+  /// On failure prints the sentence and returns the exit code.
+  static std::expected<BranchTrace, int> open(const BranchListExport& wanted,
+                                              const std::string& path,
+                                              const KnownIdBytes& known_id_bytes = {},
+                                              bool print_notes = true);
+  [[nodiscard]] inputs::Capture& capture() const { return *capture_; }
+  /// Knows the places of one pass through the trace.
+  [[nodiscard]] exports::BranchListBuilder::Locate locate() const;
+
+ private:
+  BranchTrace(std::unique_ptr<inputs::Capture> capture, outputs::PlaceLookup places)
+      : capture_(std::move(capture)), places_(std::move(places)) {}
+
+  std::unique_ptr<inputs::Capture> capture_;
+  outputs::PlaceLookup places_;
+};
+
+/// Says which atoms of a whole trace are in no list.  kOk, or the exit code for it.
+int tell_found(const std::string& path, const exports::FoundBranches& found);
 
 /// Adds one input to a list, and what it read to `files`.  The result is the exit code.
 int add_branch_list(const BranchListExport& wanted, const std::string& path,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "branch_lists.h"
+#include "branch_slices.h"
 #include "complain.h"
 #include "exit_code.h"
 #include "export_stacks.h"
@@ -130,12 +131,7 @@ class Merger {
     const auto shown = ExportMessages::make(options_.messages);
     if (!shown) return shown.error();
     if (format.write_branches != nullptr) {
-      return write_branch_list({.input = options_.input,
-                                .inputs = options_.inputs,
-                                .output = options_.output,
-                                .symbols = options_.symbols,
-                                .compress = options_.of_format.compress},
-                               branches_, files);
+      return write_branch_list(branch_list(), branches_, files);
     }
     if (format.write_tree != nullptr) {
       return write_tree_file({.format = format,
@@ -183,6 +179,7 @@ class Merger {
         WAYMARK_TRY(add_findings(part));
         break;
       case shard::Payload::kSlice:
+      case shard::Payload::kBranchSlice:
         return {};
     }
     const auto inputs = folder_.plan().inputs_of(part.shard);
@@ -205,16 +202,10 @@ class Merger {
                                               : complain(same.error().detail, kInput);
     }
     int failed = kOk;
-    const Precounted known{
-        .id_bytes = known_id_bytes(cut),
-        .count = [&](inputs::Capture& capture, const std::optional<Selection>& selection) {
-          Counted counted = join_slices(folder_, first, capture, selection);
-          failed = counted.code;
-          return counted;
-        }};
-    const int code = cut_inputs_.add(path, &known);
+    const int code = folder_.plan().payload_of(first) == shard::Payload::kBranchSlice
+                         ? join_branch_slices(folder_, first, branch_list(), branches_, failed)
+                         : add_counts(cut, first, failed);
     if (failed != kOk) return failed;
-    profiles_.add(cut_inputs_.take_profile());
     code_ = std::max(code_, code);
     if (code == kOk) {
       ++used_;
@@ -222,6 +213,28 @@ class Merger {
       bad_.push_back(path);
     }
     return kOk;
+  }
+
+  /// The exit code of the input.  `failed`: not kOk if nothing can be merged.
+  int add_counts(const shard::Cut& cut, std::size_t first, int& failed) {
+    const Precounted known{
+        .id_bytes = known_id_bytes(cut),
+        .count = [&](inputs::Capture& capture, const std::optional<Selection>& selection) {
+          Counted counted = join_slices(folder_, first, capture, selection);
+          failed = counted.code;
+          return counted;
+        }};
+    const int code = cut_inputs_.add(folder_.plan().inputs[cut.input].path, &known);
+    if (failed == kOk) profiles_.add(cut_inputs_.take_profile());
+    return code;
+  }
+
+  [[nodiscard]] BranchListExport branch_list() const {
+    return {.input = options_.input,
+            .inputs = options_.inputs,
+            .output = options_.output,
+            .symbols = options_.symbols,
+            .compress = options_.of_format.compress};
   }
 
   /// What the part lists must be files that its shard writes.

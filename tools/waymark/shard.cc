@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "branch_lists.h"
+#include "branch_slices.h"
 #include "complain.h"
 #include "exit_code.h"
 #include "export_stacks.h"
@@ -38,6 +39,13 @@ bool stops(int code) {
   return code == kInterrupted || code == kUsage || code == kMemory || code == kOutput;
 }
 
+BranchListExport branch_list_of(const ExportOptions& options) {
+  return {.input = options.input,
+          .inputs = options.inputs,
+          .output = options.output,
+          .symbols = options.symbols};
+}
+
 /// The content of the part.  kOk, or why there is none.
 int make_profile(const ExportOptions& options, shard::Part& part) {
   Collector collected(options, needs_of(*exports::find_format(options.format)));
@@ -54,11 +62,7 @@ int make_branches(const ExportOptions& options, shard::Part& part) {
   exports::BranchList list;
   std::vector<std::string> files;
   for (const std::string& path : options.inputs) {
-    const int code = add_branch_list({.input = options.input,
-                                      .inputs = options.inputs,
-                                      .output = options.output,
-                                      .symbols = options.symbols},
-                                     path, list, files);
+    const int code = add_branch_list(branch_list_of(options), path, list, files);
     if (stops(code)) return code;
     part.codes.push_back(static_cast<std::uint8_t>(code));
   }
@@ -145,6 +149,8 @@ int make_part(const shard::Folder& folder, const ExportOptions& options,
       return make_findings(options, part);
     case shard::Payload::kSlice:
       return count_slice(folder.plan(), options, refuse, part);
+    case shard::Payload::kBranchSlice:
+      return list_slice(folder.plan(), branch_list_of(options), refuse, part);
   }
   return kUsage;
 }

@@ -47,45 +47,80 @@ std::string why_whole(inputs::Capture& capture) {
   return {};
 }
 
-/// A capture with the decoder of its slices.
-class SliceCounter {
+/// Counts.
+class CountWork {
  public:
-  /// `read_to` is called with offsets of the trace.
-  SliceCounter(inputs::Capture& capture, const std::optional<Selection>& selection,
-               const shard::Cut& cut, const std::function<void(std::uint64_t)>& read_to = {})
-      : whole_(*capture.rest()),
-        consumer_(capture.tree()),
-        decoder_(capture.tree(), whole_.index, whole_.bytes, cut.limits(),
-                 [this, &capture, read_to](TraceIndex at) {
-                   if (read_to) read_to(at - whole_.index);
-                   if (at > kStillRead) capture.passed(at - kStillRead);
-                   return !interrupted();
-                 }) {
+  using Record = shard::SliceCounts;
+
+  CountWork(inputs::Capture& capture, const std::optional<Selection>& selection)
+      : consumer_(capture.tree()), sums_(capture.tree().sources().size()), ends_(sums_.size()) {
     consumer_.set_tasks(capture.image().selector(), task_filter(selection));
   }
 
-  [[nodiscard]] Bytes trace() const { return whole_.bytes; }
-  [[nodiscard]] parallel::SliceDecoder& decoder() { return decoder_; }
-  [[nodiscard]] parallel::CountingConsumer& consumer() { return consumer_; }
+  [[nodiscard]] parallel::Consumer& consumer() { return consumer_; }
 
-  static shard::SliceCounts counts_of(const parallel::Slice& slice) {
-    shard::SliceCounts counts{
-        .seam = slice.seam,
-        .parts = parallel::CountingConsumer::take_parts(*slice.pieces.front()),
-        .ends = parallel::CountingConsumer::take_parts(*slice.end)};
+  static Record record_of(const parallel::Slice& slice) {
+    Record record{.seam = slice.seam,
+                  .parts = parallel::CountingConsumer::take_parts(*slice.pieces.front()),
+                  .ends = parallel::CountingConsumer::take_parts(*slice.end)};
     // Nothing was decoded, because the tree had failed before.
-    counts.parts.resize(counts.seam.sources.size());
-    counts.ends.resize(counts.seam.sources.size());
-    return counts;
+    record.parts.resize(record.seam.sources.size());
+    record.ends.resize(record.seam.sources.size());
+    return record;
+  }
+  static Result<std::string> encode(const Record& record) { return shard::encode(record); }
+  static Result<Record> read(Bytes content) { return shard::read_slice(content); }
+  [[nodiscard]] bool is_whole(const Record& record) const {
+    return record.parts.size() == sums_.size();
+  }
+  /// What a counter needs of the trace before is in its part.
+  static bool begins_right(const Record& /*record*/) { return true; }
+  static void begin_again() {}
+
+  void add(Record record, const std::vector<bool>& ends) {
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+      sums_[i].add(std::move(record.parts[i]));
+      if (ends[i]) ends_[i] = std::move(record.ends[i]);
+    }
+  }
+
+  void take(Counted& counted, inputs::Capture& capture, const std::optional<Selection>& selection) {
+    const std::vector<Source*> sources = capture.tree().sources();
+    const auto filter = task_filter(selection);
+    for (const inputs::CaptureSource& source : capture.sources()) {
+      const auto at =
+          static_cast<std::size_t>(std::ranges::find(sources, source.source) - sources.begin());
+      sums_[at].add(std::move(ends_[at]));
+      counted.by_source.push_back(sums_[at].take());
+      if (filter) counted.by_source.back().keep(filter);
+    }
+    counted.itm.resize(counted.by_source.size());
+    counted.read_to = capture.trace_bytes();
   }
 
  private:
-  inputs::TraceBlock whole_;
   parallel::CountingConsumer consumer_;
-  parallel::SliceDecoder decoder_;
+  std::vector<count::Stitcher> sums_;
+  std::vector<count::Part> ends_;
 };
 
-/// What the decoder read besides the input, as it is now.
+}  // namespace
+
+SlicedCapture::SlicedCapture(inputs::Capture& capture, const shard::Cut& cut,
+                             const std::function<void(std::uint64_t)>& read_to)
+    : whole_(*capture.rest()),
+      decoder_(capture.tree(), whole_.index, whole_.bytes, cut.limits(),
+               [this, &capture, read_to](TraceIndex at) {
+                 if (read_to) read_to(at - whole_.index);
+                 if (at > kStillRead) capture.passed(at - kStillRead);
+                 return !interrupted();
+               }) {}
+
+Bytes trace_of(inputs::Capture& capture) {
+  const auto whole = capture.rest();
+  return whole && capture.tree().can_jump() ? whole->bytes : Bytes();
+}
+
 std::vector<shard::Input> other_files(const inputs::Capture& capture, const std::string& input) {
   std::vector<shard::Input> files;
   std::vector<std::string> paths = capture.input_files();
@@ -102,98 +137,34 @@ std::vector<shard::Input> other_files(const inputs::Capture& capture, const std:
   return files;
 }
 
-/// The trace of a capture; empty: it cannot be cut, and so it is not what it was.
-Bytes trace_of(inputs::Capture& capture) {
-  const auto whole = capture.rest();
-  return whole && capture.tree().can_jump() ? whole->bytes : Bytes();
+int FileChecks::check(const std::vector<shard::Input>& files) {
+  for (const shard::Input& file : files) {
+    const auto [at, is_new] = files_.try_emplace(file.path);
+    if (is_new) {
+      auto now = shard::look_at(file.path, ".", shard::Check::kContent, interrupted);
+      if (!now) return complain_of(now.error());
+      at->second = *std::move(now);
+    }
+    if (at->second != file) {
+      return complain(fmt::format("{} is not the program that a shard read; put that one in its "
+                                  "place.",
+                                  escaped(file.path)),
+                      kInput);
+    }
+  }
+  return kOk;
 }
 
 int complain_of(const Error& error) {
   return shard::was_stopped(error) ? int{kInterrupted} : complain(error.detail, kInput);
 }
 
-/// Adds up the slices of one capture.
-class SliceSum {
- public:
-  /// `first`: the shard of the first slice.
-  SliceSum(const shard::Plan& plan, std::size_t first, inputs::Capture& capture,
-           const std::optional<Selection>& selection)
-      : plan_(plan),
-        cut_(*plan.cut_of(first)),
-        first_(first),
-        counter_(capture, selection, cut_),
-        joiner_(counter_.decoder()),
-        sums_(capture.tree().sources().size()),
-        ends_(sums_.size()) {}
-
-  /// kOk, or the exit code; the sentence is printed.
-  int add(shard::SliceCounts counts) {
-    if (const int code = check_files(counts.files); code != kOk) return code;
-    if (joiner_.fits(counts.seam)) {
-      joiner_.take(counts.seam);
-    } else {
-      for (const std::size_t slice : joiner_.reads()) {
-        const auto same =
-            shard::check_slice(plan_, first_ + slice, {cut_, slice, counter_.trace()}, interrupted);
-        if (!same) return complain_of(same.error());
-      }
-      counts = SliceCounter::counts_of(joiner_.decode_again(counter_.consumer()));
-      if (counter_.decoder().stopped()) return kInterrupted;
-    }
-    for (std::size_t i = 0; i < sums_.size(); ++i) {
-      sums_[i].add(std::move(counts.parts[i]));
-      if (joiner_.ends()[i]) ends_[i] = std::move(counts.ends[i]);
-    }
-    return kOk;
-  }
-
-  void take(Counted& counted, inputs::Capture& capture, const std::optional<Selection>& selection) {
-    const std::vector<Source*> sources = capture.tree().sources();
-    const auto filter = task_filter(selection);
-    for (const inputs::CaptureSource& source : capture.sources()) {
-      const auto at =
-          static_cast<std::size_t>(std::ranges::find(sources, source.source) - sources.begin());
-      sums_[at].add(std::move(ends_[at]));
-      counted.by_source.push_back(sums_[at].take());
-      if (filter) counted.by_source.back().keep(filter);
-    }
-    counted.itm.resize(counted.by_source.size());
-    counted.read_to = counter_.trace().size();
-  }
-
-  [[nodiscard]] std::size_t again() const { return joiner_.again(); }
-
- private:
-  /// What is decoded again must be decoded with the same programs.
-  int check_files(const std::vector<shard::Input>& files) {
-    for (const shard::Input& file : files) {
-      const auto [at, is_new] = files_.try_emplace(file.path);
-      if (is_new) {
-        auto now = shard::look_at(file.path, ".", shard::Check::kContent, interrupted);
-        if (!now) return complain_of(now.error());
-        at->second = *std::move(now);
-      }
-      if (at->second != file) {
-        return complain(fmt::format("{} is not the program that a shard read; put that one in its "
-                                    "place.",
-                                    escaped(file.path)),
-                        kInput);
-      }
-    }
-    return kOk;
-  }
-
-  const shard::Plan& plan_;
-  const shard::Cut& cut_;
-  std::size_t first_;
-  std::map<std::string, shard::Input> files_;  ///< As they are now, by path.
-  SliceCounter counter_;
-  parallel::SliceJoiner joiner_;
-  std::vector<count::Stitcher> sums_;
-  std::vector<count::Part> ends_;
-};
-
-}  // namespace
+void tell_again(const std::string& path, std::size_t again, std::size_t count) {
+  note(fmt::format(
+      "{}: {} of {} slices {} decoded again, because the trace before {} did not show "
+      "the state of the decoder there.",
+      escaped(path), again, count, one_or(again, "was", "were"), one_or(again, "it", "them")));
+}
 
 Result<std::optional<shard::Cut>> cut_input(const ExportOptions& options, const shard::Job& job,
                                             const shard::Plan& plan, const std::string& path) {
@@ -230,8 +201,8 @@ KnownIdBytes known_id_bytes(const shard::Cut& cut) {
   };
 }
 
-int count_slice(const shard::Plan& plan, const ExportOptions& options,
-                const std::function<int(const Error&)>& refuse, shard::Part& part) {
+int count_slice(const shard::Plan& plan, const ExportOptions& options, const Refuse& refuse,
+                shard::Part& part) {
   const shard::Cut& cut = *plan.cut_of(part.shard);
   InputOptions input = options.input;
   input.path = plan.inputs[cut.input].path;
@@ -239,68 +210,16 @@ int count_slice(const shard::Plan& plan, const ExportOptions& options,
   if (!capture) return capture.error();
   const auto selection = select_in(*capture, options.selection);
   if (!selection) return complain(selection.error().detail, kUsage);
-  const std::size_t slice = *plan.shards[part.shard].slice;
-  const Bytes trace = trace_of(*capture);
-  shard::SliceCheck check(cut, slice, trace);
-  if (trace.size() != cut.trace_bytes)
-    return refuse(shard::check_slice(plan, part.shard, std::move(check)).error());
-  SliceCounter counter(*capture, *selection, cut,
-                       [&check](std::uint64_t offset) { check.read_to(offset); });
-  const auto counted = counter.decoder().decode(slice, counter.consumer());
-  if (counter.decoder().stopped()) return kInterrupted;
-  if (const auto same = shard::check_slice(plan, part.shard, std::move(check), interrupted); !same)
-    return refuse(same.error());
-  part.codes.push_back(kOk);
-  shard::SliceCounts counts = SliceCounter::counts_of(counted);
-  counts.files = other_files(*capture, input.path);
-  part.content = shard::encode(counts);
-  return kOk;
+  CountWork work(*capture, *selection);
+  return make_slice(plan, *capture, work, refuse, part);
 }
 
 Counted join_slices(const shard::Folder& folder, std::size_t first, inputs::Capture& capture,
                     const std::optional<Selection>& selection) {
-  const shard::Plan& plan = folder.plan();
-  const shard::Cut& cut = *plan.cut_of(first);
+  CountWork work(capture, selection);
   Counted counted;
-  if (trace_of(capture).size() != cut.trace_bytes) {
-    counted.code =
-        complain_of(shard::check_slice(plan, first, {cut, 0, trace_of(capture)}).error());
-    return counted;
-  }
-  SliceSum sum(plan, first, capture, selection);
-  const std::size_t count = cut.count();
-  for (std::size_t i = 0; i < count; ++i) {
-    if (interrupted()) {
-      counted.code = kInterrupted;
-      return counted;
-    }
-    const auto refuse = [&](const std::string& why) {
-      counted.code = std::max(counted.code, complain(why, kInput));
-    };
-    const auto part = folder.part(first + i);
-    if (!part) {
-      refuse(part.error().detail);
-    } else if (!*part) {
-      refuse(fmt::format("part {} is missing.", first + i));
-    } else if (counted.code == kOk) {
-      auto counts = shard::read_slice(shard::content_of(**part));
-      if (!counts || counts->parts.size() != capture.tree().sources().size()) {
-        refuse(fmt::format("{}: the content of the part does not fit together",
-                           escaped(folder.part_path(first + i))));
-      } else {
-        counted.code = sum.add(*std::move(counts));
-      }
-    }
-  }
-  if (counted.code != kOk) return counted;
-  sum.take(counted, capture, selection);
-  if (sum.again() != 0) {
-    note(
-        fmt::format("{}: {} of {} slices {} decoded again, because the trace before {} did not "
-                    "show the state of the decoder there.",
-                    escaped(plan.inputs[cut.input].path), sum.again(), count,
-                    one_or(sum.again(), "was", "were"), one_or(sum.again(), "it", "them")));
-  }
+  counted.code = add_slices(folder, first, capture, work);
+  if (counted.code == kOk) work.take(counted, capture, selection);
   return counted;
 }
 

@@ -1,13 +1,13 @@
 // Captures that are cut into slices: for plan, shard and merge.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
 #include "counting.h"
 #include "export_options.h"
 #include "input_options.h"
+#include "slice_join.h"
 #include "waymark/shard/folder.h"
 
 namespace waymark::cli {
@@ -22,8 +22,8 @@ KnownIdBytes known_id_bytes(const shard::Cut& cut);
 
 /// The codes and the content of the part of a slice.  kOk, or why there is none.  `refuse`: for
 /// errors of shard::check_slice(); it returns the exit code.
-int count_slice(const shard::Plan& plan, const ExportOptions& options,
-                const std::function<int(const Error&)>& refuse, shard::Part& part);
+int count_slice(const shard::Plan& plan, const ExportOptions& options, const Refuse& refuse,
+                shard::Part& part);
 
 /// The counts of a whole capture from the parts of its slices, the first of which is the shard
 /// `first`.  Where the parts do not fit together, it decodes again, and a note says so.

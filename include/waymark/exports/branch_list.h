@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "waymark/base/result.h"
@@ -64,6 +65,30 @@ Result<BranchList> read_branch_list(Bytes content);
 struct BinaryPlace {
   BinaryName name{};
   std::uint64_t address = 0;
+  friend bool operator==(const BinaryPlace&, const BinaryPlace&) = default;
+};
+
+/// What follows of a source depends on this alone.
+struct BranchState {
+  std::uint64_t address = 0;
+  std::uint64_t context = 0;
+  bool waits = false;  ///< For the first atom after the address.
+  bool drops = true;   ///< Atoms up to the next address.
+  BinaryPlace place{};
+  BranchBits bits{};
+  friend bool operator==(const BranchState&, const BranchState&) = default;
+};
+/// By trace ID; one that is not there is a new one.
+using BranchStates = std::map<TraceId, BranchState>;
+
+/// What was found in a trace, or in a part of it.
+struct FoundBranches {
+  BranchList list{};
+  std::uint64_t lost = 0;       ///< Atoms in no list: nobody knows to which program they belong.
+  std::uint64_t cancelled = 0;  ///< Atoms in no list: the processor took back what it had traced.
+  bool saw_packets = false;
+
+  void add(const FoundBranches& more);
 };
 
 /// Makes a list of the packets of ETMv4 and ETE.  Nothing is decoded.  One owner; not thread safe.
@@ -74,37 +99,24 @@ class BranchListBuilder final : public Observer {
   using Locate = std::function<bool(TraceIndex index, TraceId id, std::uint64_t context,
                                     std::uint64_t address, BinaryPlace& place)>;
 
-  explicit BranchListBuilder(Locate locate) : locate_(std::move(locate)) {}
+  explicit BranchListBuilder(Locate locate, BranchStates states = {})
+      : locate_(std::move(locate)), states_(std::move(states)) {}
 
   void on_packet(const PacketRef& packet) override;
   void on_operation(Operation operation, TraceId id) override;
   /// The end of the trace.
   void finish();
 
-  [[nodiscard]] const BranchList& list() const { return list_; }
-  /// Atoms that are in no list, because nobody knows which program they belong to.
-  [[nodiscard]] std::uint64_t lost() const { return lost_; }
-  /// Atoms that are in no list, because the processor took back what it had traced.
-  [[nodiscard]] std::uint64_t cancelled() const { return cancelled_; }
-  [[nodiscard]] bool saw_packets() const { return saw_packets_; }
+  /// What was found since the last call.  Sequences that have not ended stay in the states.
+  FoundBranches take() { return std::exchange(found_, {}); }
+  [[nodiscard]] const BranchStates& states() const { return states_; }
 
  private:
-  struct Stream {
-    std::uint64_t address = 0;
-    std::uint64_t context = 0;
-    bool waits = false;  ///< For the first atom after the address.
-    bool drops = true;   ///< Atoms up to the next address.
-    BinaryPlace place{};
-    BranchBits bits{};
-  };
-  void end(Stream& stream);
+  void end(BranchState& state);
 
   Locate locate_;
-  std::map<TraceId, Stream> streams_;
-  BranchList list_;
-  std::uint64_t lost_ = 0;
-  std::uint64_t cancelled_ = 0;
-  bool saw_packets_ = false;
+  BranchStates states_;
+  FoundBranches found_;
 };
 
 /// The code of a program, as it ran.

@@ -75,7 +75,8 @@ class SliceDecoder {
   friend class SliceJoiner;
   class Trace;
 
-  void guess(DecodeTree& tree, std::size_t number);
+  /// `consumer`: sees what is read for the guess.
+  void guess(DecodeTree& tree, std::size_t number, Consumer* consumer = nullptr);
   void pass(DecodeTree& tree, std::size_t number);
   Slice decode_from(std::size_t number, Consumer& consumer);
 

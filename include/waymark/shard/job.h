@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +27,7 @@ enum class Payload : std::uint8_t {
   kTables = 3,
   kSlice = 4,  ///< The counts of a slice of one input, in jobs whose Want is kProfile.
   kFindings = 5,
+  kBranchSlice = 6,  ///< The branches of a slice, in jobs whose Want is kBranches.
 };
 
 /// What can be computed in parts, and one format in which it is written: those of `waymark export`.
@@ -39,6 +41,9 @@ struct Want {
 std::span<const Want> wants();
 /// nullptr: there is none.
 const Want* find_want(std::string_view format);
+
+/// What the parts of slices contain in jobs with such a Want; nothing: they need whole captures.
+std::optional<Payload> payload_of_slices(Payload want);
 
 struct Job {
   std::string what{};
