@@ -190,6 +190,69 @@ def test_interrupted_counts_say_that_they_are_partial(run, synth, threads):
                 assert {row['complete'] for row in csv.DictReader(out.splitlines())} <= {'0'}
 
 
+SUMS = ('instructions', 'ranges', 'taken', 'not_taken', 'calls', 'other_cycles')
+
+
+def test_several_inputs_are_added_up(run, quicksort, executed, copy):
+    walks = executed('walks')
+    inputs = [quicksort, copy(quicksort, 'again'), walks.capture, copy(walks.capture, 'walks')]
+    names = ('--symbols', quicksort / 'quicksort.elf', '--symbols', walks.program)
+    alone = [json_of_type(run('count', path, '--format', 'json'), 'count') for path in inputs]
+    result = run('count', *inputs, '--functions', *names, '--all', '--format', 'json')
+    total, = json_of_type(result, 'count')
+    assert {name: total[name] for name in SUMS} == {
+        name: sum(source[name] for of_input in alone for source in of_input) for name in SUMS}
+    assert total['inputs'] == len(inputs) and 'id' not in total and total['complete']
+    functions = {function['name']: function for function in json_of_type(result, 'count_function')}
+    once = json_of_type(run('count', quicksort, '--functions', '--all', '--format', 'json'), 'count_function')
+    for function in once:
+        found = functions[function['name']]
+        assert (found['instructions'], found['entered'], found['start']) == (
+            2 * function['instructions'], 2 * function['entered'], function['start'])
+        assert found['program'].endswith('quicksort.elf')
+    run('count', *inputs).quiet().matches(f'^inputs +{len(inputs)}$', f'^instructions +{total["instructions"]}$')
+
+
+def test_the_sum_of_several_inputs_is_what_export_counts(run, quicksort, executed, copy):
+    walks = executed('walks')
+    inputs = [quicksort, walks.capture, copy(walks.capture, 'again'), copy(quicksort, 'quicksort')]
+    names = ('--symbols', quicksort / 'quicksort.elf', '--symbols', walks.program)
+
+    def blocks(table):
+        return sorted((row['program'], int(row['start'], 16), int(row['end'], 16), row['isa'], int(row['times']),
+                       int(row['instructions']), int(row['taken']), int(row['calls'])) for row in table)
+    exported = rows(run('export', 'counts', *inputs, *names))
+    assert blocks(rows(run('count', *inputs, *names, '--format', 'csv'))) == blocks(exported)
+    assert {row['program'] for row in exported} == {str(quicksort / 'quicksort.elf'), str(walks.program)}
+
+
+def test_branches_of_several_inputs(run, quicksort, copy):
+    again = copy(quicksort, 'again')
+
+    def branches(*inputs):
+        found = json_of_type(run('count', *inputs, '--edges', '--all', '--format', 'json'), 'count_branch')
+        times = {}
+        for branch in found:
+            place = branch['from'], branch.get('to'), branch['taken']
+            times[place] = times.get(place, 0) + branch['times']
+        return times
+    assert branches(quicksort, again) == {place: 2 * times for place, times in branches(quicksort).items()}
+
+
+def test_an_input_that_cannot_be_counted_is_left_out(run, quicksort, tmp_path):
+    (tmp_path / 'notes').write_text('This is not a trace.\n')
+    result = run('count', quicksort, 'notes', 'gone', quicksort, '--format', 'json', expect=3)
+    total, = json_of_type(result, 'count')
+    assert total['inputs'] == 2 and total['instructions'] == 2 * 44901
+    assert 'the sum of 2 of 4 inputs' in result.err and 'gone' in result.err
+    assert run('count', 'notes', 'gone', expect=3).out == ''
+
+
+@pytest.mark.parametrize('option', [['--tree'], ['--from', '5'], ['--stats'], ['--record', 'x']])
+def test_options_for_one_input(run, good, option):
+    run('count', good, good, *option, expect=2).one_sentence('one INPUT')
+
+
 def test_output_file(run, good, tmp_path):
     run('count', good, '-o', 'result.txt', '--stats').empty().says('31 bytes')
     assert 'instructions' in (tmp_path / 'result.txt').read_text()

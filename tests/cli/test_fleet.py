@@ -1,4 +1,6 @@
 """plan, shard, merge and status: the sum of parts is what export writes for all inputs at once."""
+import fcntl
+import json
 import os
 import random
 import shutil
@@ -53,6 +55,30 @@ def test_shards_in_any_order_equal_the_serial_run(run, tmp_path, walks, runs, fo
         assert (tmp_path / 'merged').read_bytes() == (tmp_path / 'serial').read_bytes()
         assert merged.code == serial.code
     assert (tmp_path / 'serial').stat().st_size > 100
+
+
+@pytest.mark.parametrize('form, shards', [('findings', 1), ('findings', 2), ('findings', 7), ('findings', 64),
+                                          ('findings-csv', 2)])
+def test_findings_in_any_order_equal_the_serial_run(run, tmp_path, walks, runs, form, shards):
+    trace = tmp_path / 'runs/3/trace.bin'
+    trace.write_bytes(bytes(trace.stat().st_size))
+    (tmp_path / 'runs/5/trace.ini').unlink()
+    (tmp_path / 'runs/7').rename(tmp_path / 'runs/7=,"')
+    inputs = sorted(str(path.relative_to(tmp_path)) for path in (tmp_path / 'runs').iterdir())
+    serial = run('export', form, *inputs, '-o', 'serial', expect=3)
+    (tmp_path / 'job.toml').write_text(f"inputs = ['runs/*']\nformat = '{form}'\nshards = {shards}\n")
+    fresh(run, tmp_path)
+    numbers = list(range(shard_count(tmp_path)))
+    random.Random(shards).shuffle(numbers)
+    run('shard', 'job', ','.join(map(str, numbers)))
+    merged = run('merge', 'job', '-o', 'merged', expect=serial.code)
+    assert (tmp_path / 'merged').read_bytes() == (tmp_path / 'serial').read_bytes()
+    assert merged.err == serial.err
+    assert '1 of 9 inputs could not be read' in merged.err
+    if form == 'findings':
+        found = json.loads((tmp_path / 'merged').read_text())
+        assert [one['input'] for one in found['captures']] == inputs
+        assert [one['input'] for one in found['captures'] if one['code'] == 3] == ['runs/5']
 
 
 def dataset(folder):
@@ -165,6 +191,49 @@ def test_kills_lose_nothing(run, tmp_path, walks, runs, kill_shards):
     run('shard', 'job', 'missing')
     run('merge', 'job', '-o', 'merged')
     assert (tmp_path / 'merged').read_bytes() == (tmp_path / 'serial').read_bytes()
+
+
+def abandon(folder):
+    """What processes leave that are killed early and late, and one that belongs to a process; its lock."""
+    for name, files in (('.part.early1', []), ('.part.later1', ['.lock', 'calls/part-00000.parquet']),
+                        ('.part.in_use', ['.lock', 'calls/part-00000.parquet']), ('.part.folder', ['file'])):
+        (folder / name).mkdir(parents=True)
+        for file in files:
+            (folder / name / file).parent.mkdir(exist_ok=True)
+            (folder / name / file).write_text('')
+    lock = (folder / '.part.in_use/.lock').open('r+')
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return lock
+
+
+def left(folder):
+    return {path.name for path in folder.glob('.part.*')}
+
+
+def test_folders_that_killed_processes_leave_are_removed_when_nobody_uses_them(run, tmp_path, walks, runs):
+    write_job(tmp_path, walks, "what = 'events'\nshards = 3")
+    fresh(run, tmp_path)
+    attempts = tmp_path / 'job/attempts'
+    with abandon(attempts):
+        run('shard', 'job', '0')
+        assert left(attempts) == {'.part.in_use', '.part.folder'}
+    run('shard', 'job', 'missing')
+    assert left(attempts) == {'.part.folder'}
+    shutil.rmtree(attempts)
+    with abandon(attempts), abandon(tmp_path / 'merged'):
+        run('merge', 'job', '-o', 'merged')
+        assert left(attempts) == left(tmp_path / 'merged') == {'.part.in_use', '.part.folder'}
+
+
+def test_killed_shards_of_tables_leave_nothing_in_the_end(run, tmp_path, walks, runs, kill_shards):
+    run('export', 'parquet', *runs, '--symbols', walks.program, '-o', 'serial')
+    write_job(tmp_path, walks, "what = 'events'")
+    fresh(run, tmp_path)
+    kill_shards(CAPTURES, 5)
+    run('shard', 'job', 'missing')
+    run('merge', 'job', '-o', 'merged')
+    assert dataset(tmp_path / 'merged') == dataset(tmp_path / 'serial')
+    assert left(tmp_path / 'job/attempts') == set()
 
 
 def test_bad_jobs_and_shards(run, tmp_path, walks, runs):

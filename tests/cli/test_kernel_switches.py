@@ -1,4 +1,5 @@
 """A kernel whose code in memory is not that of vmlinux: static keys and alternatives, as the trace shows them."""
+import json
 import struct
 
 import pytest
@@ -181,6 +182,9 @@ def test_a_program_of_another_build(run, tmp_path):
     run('info', 'capture').has('The trace contradicts', 'Check that the file is the one that ran.')
     found, = run('info', 'capture', '--format', 'json').json_lines()
     first = min(found['mismatches'], key=lambda row: row['index'])
+    capture, = json.loads(run('export', 'findings', 'capture').out)['captures']
+    wrong, = (finding for finding in capture['findings'] if finding['kind'] == 'wrong_image')
+    assert wrong['count'] == sum(row['times'] for row in found['mismatches'])
     # Every command that decodes with the image says the same, with the first place.
     for command in ['decode'], ['count'], ['count', '--tree'], ['export', 'folded', '-o', 'out']:
         assert 'The trace contradicts' in run(*command, 'capture').err

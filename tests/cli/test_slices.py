@@ -1,6 +1,7 @@
 """Captures that a job cuts into slices: the sum of the slices is what export writes for the whole capture."""
 import random
 import shutil
+import subprocess
 
 import pytest
 
@@ -59,6 +60,41 @@ def test_formats_of_slices(run, tmp_path, synth, quicksort, form, monkeypatch):
     assert merged.code == serial.code
 
 
+@pytest.mark.parametrize('slices', [1, 2, 7, 64])
+@pytest.mark.parametrize('options', [('--context-ids', 3), ('--sync-period', 100000), ('--damage', 20000),
+                                     ('--cores', 2, '--speculation', 5, '--mispredicts', 200, '--overflows', 50)], ids=lambda words: ' '.join(map(str, words)))
+def test_branch_lists(run, tmp_path, synth, quicksort, slices, options):
+    program = quicksort / 'quicksort.elf'
+    capture = synth('--elf', program, '--size', '100K', '--no-truth', *options)
+    serial = run('export', 'branch-list', capture, '--symbols', program, '-o', 'serial')
+    write_job(tmp_path, f"what = 'branches'\nslices = {slices}", capture, options=f"symbols = ['{program}']")
+    run('plan', 'job.toml', '-o', 'job')
+    assert len(shard_lines(tmp_path)) == slices
+    do_shards(run, tmp_path, slices)
+    merged = run('merge', 'job', '-o', 'merged', expect=serial.code)
+    assert same(tmp_path, 'merged', 'serial')
+    assert (tmp_path / 'serial').stat().st_size > 500
+    said = [line for line in merged.err.splitlines() if 'decoded again' not in line]
+    assert said == serial.err.splitlines()
+
+
+def test_a_branch_list_needs_packets_of_an_etm4(run, tmp_path, synth):
+    capture = synth('--size', '100K', '--protocol', 'ptm', '--isa', 'A32', '--no-truth')
+    serial = run('export', 'branch-list', capture, '-o', 'serial', expect=1)
+    write_job(tmp_path, "what = 'branches'\nslices = 3", capture)
+    run('plan', 'job.toml', '-o', 'job')
+    do_shards(run, tmp_path)
+    merged = run('merge', 'job', '-o', 'merged', expect=serial.code)
+    assert serial.err in merged.err
+    assert not (tmp_path / 'merged').exists()
+
+
+@pytest.mark.parametrize('what', ['stacks', 'events', 'findings'])
+def test_what_needs_whole_captures_refuses_slices(run, tmp_path, long, what):
+    write_job(tmp_path, f"what = '{what}'\nslices = 3", long)
+    assert f'what = "{what}" cannot be made of slices' in run('plan', 'job.toml', '-o', 'job', expect=3).err
+
+
 @pytest.mark.parametrize('protocol', ['ete', 'ptm', 'etmv3', 'stm'])
 def test_protocols(run, tmp_path, synth, protocol):
     capture = synth('--size', '200K', '--protocol', protocol, '--isa', 'A32', '--damage', 20000, '--no-truth')
@@ -105,6 +141,32 @@ def test_recordings(run, tmp_path, synth):
         do_shards(run, tmp_path)
         run('merge', 'job', '-o', 'merged')
         assert same(tmp_path, 'merged', 'serial')
+
+
+@pytest.mark.parametrize('slices', [2, 7])
+def test_branch_lists_of_recordings(run, tmp_path, synth, slices):
+    capture = synth(*RECORDED)
+    recording = capture / 'perf.data'
+    run('export', 'branch-list', recording, '--symfs', capture, '-o', 'serial')
+    write_job(tmp_path, f"what = 'branches'\nslices = {slices}", recording, options=f"symfs = ['{capture}']")
+    run('plan', 'job.toml', '-o', 'job')
+    do_shards(run, tmp_path)
+    run('merge', 'job', '-o', 'merged')
+    assert same(tmp_path, 'merged', 'serial')
+
+
+@pytest.mark.parametrize('what, form', [('counts', 'counts'), ('branches', 'branch-list')])
+def test_slices_on_gnu_parallel(run, tmp_path, synth, quicksort, what, form):
+    if not shutil.which('parallel'):
+        pytest.skip('parallel is missing')
+    program = quicksort / 'quicksort.elf'
+    capture = synth('--elf', program, '--size', '100K', '--no-truth')
+    run('export', form, capture, '--symbols', program, '-o', 'serial')
+    write_job(tmp_path, f"what = '{what}'\nslices = 7", capture, options=f"symbols = ['{program}']")
+    run('plan', 'job.toml', '-o', 'job', '--parallel')
+    done = subprocess.run(['job/scripts/parallel.sh', '-j2'], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / 'job/merged').read_bytes() == (tmp_path / 'serial').read_bytes()
 
 
 def test_a_wrong_start_is_decoded_again(run, tmp_path, synth):

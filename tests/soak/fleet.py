@@ -3,7 +3,7 @@
 
     tests/soak/fleet.py [--waymark PATH] [--faults N] [--seed N]
 
-Each round plans a job, submits it, and kills one to three of these at random moments with SIGKILL: a worker,
+Each round plans a job, of short captures and of one that is cut into slices, submits it, and kills one to three of these at random moments with SIGKILL: a worker,
 its supervisor, the task of Slurm, a daemon of a node, the controller. Daemons are started again. What is then
 missing is named by `waymark merge`, and submitted again by `waymark plan --resume --slurm`. At the end of a
 round, the merged file must equal the serial one, byte for byte, and no part may be there twice.
@@ -23,6 +23,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 CAPTURES = 12
+SLICES = 5  # Of one more capture.
 ROUND_SECONDS = 240
 KINDS = ['worker', 'supervisor', 'task', 'node daemon', 'controller']
 
@@ -118,7 +119,10 @@ def kill(cluster, folder, kind):
 def make_inputs(folder, waymark):
     for i in range(CAPTURES):
         shutil.copytree(ROOT / 'samples/quicksort', folder / f'runs/{i:02}')
-    (folder / 'job.toml').write_text("what = 'counts'\ninputs = ['runs/*']\n")
+    run(waymark, 'synth', '--size', '400K', '--protocol', 'etmv4', '--sync-period', '1024', '--no-truth', '-o', 'runs/long',
+        cwd=folder)
+    trace = (folder / 'runs/long/trace.bin').stat().st_size
+    (folder / 'job.toml').write_text(f"what = 'counts'\ninputs = ['runs/*']\nslice_bytes = {trace // SLICES + 16}\n")
     run(waymark, 'export', 'counts', *sorted(f'runs/{path.name}' for path in (folder / 'runs').iterdir()), '-o', 'serial',
         cwd=folder)
     # It takes long enough to be killed.
@@ -188,15 +192,15 @@ def round_of_faults(cluster, folder, faults):
         named = run(folder / 'worker', 'plan', '--resume', 'job', cwd=folder).strip()
         done = parts_once(folder / 'job')
         # A controller that is killed may forget a job that was just submitted, such as the merge.
-        if len(done) == CAPTURES:
+        if len(done) == CAPTURES + SLICES:
             run(folder / 'worker', 'merge', 'job', '-o', 'job/merged', cwd=folder)
             break
-        print(f'  {len(done)} of {CAPTURES} parts after {", ".join(killed)}; resumed: {named}', flush=True)
+        print(f'  {len(done)} of {CAPTURES + SLICES} parts after {", ".join(killed)}; resumed: {named}', flush=True)
         submit(cluster, folder, '--resume', 'job')
         deadline = time.monotonic() + ROUND_SECONDS
     if merged.read_bytes() != (folder / 'serial').read_bytes():
         raise Failed('the merged file is not the serial one')
-    if len(parts_once(folder / 'job')) != CAPTURES:
+    if len(parts_once(folder / 'job')) != CAPTURES + SLICES:
         raise Failed('parts are missing after the merge')
     # The last attempts may still be there, but they change nothing.
     cancel(cluster)

@@ -351,7 +351,8 @@ void add_count(CLI::App& app, int& exit_code) {
   CLI::Option* const symbols = command->get_option("--symbols");
   symbols->remove_needs(functions);
   command->parse_complete_callback([options, symbols] {
-    if (!options->symbols.files.empty() && !options->symbols.functions && !options->calls.given())
+    if (!options->symbols.files.empty() && !options->symbols.functions && !options->calls.given() &&
+        options->inputs.size() < 2)
       throw CLI::RequiresError(symbols->get_name(), "--functions or --tree");
   });
   add_selection_options(*command, options->selection);
