@@ -56,12 +56,20 @@ std::uint64_t config_hash(const ProtocolRow& row, const RegisterReader& register
 
 }  // namespace
 
-void CaptureBuilder::note(std::string text, Severity severity) {
+void CaptureBuilder::note(Note note) {
   // What was found in a buffer alone is found again in the joined trace.
   if (!alone_.empty() &&
-      std::ranges::find(capture_.notes_, text, &Note::text) != capture_.notes_.end())
+      std::ranges::find(capture_.notes_, note.text, &Note::text) != capture_.notes_.end())
     return;
-  capture_.notes_.push_back({severity, std::move(text)});
+  capture_.notes_.push_back(std::move(note));
+}
+
+void CaptureBuilder::note(std::string text, Severity severity) {
+  note(Note{.severity = severity, .text = std::move(text)});
+}
+
+void CaptureBuilder::note_loss(std::string text) {
+  note(Note{.text = std::move(text), .loss = true});
 }
 
 std::string CaptureBuilder::with_obstacles(std::string sentence) const {

@@ -158,7 +158,10 @@ class CaptureBuilder {
   /// Makes the source and adds it to the tree.  The error is a sentence.
   Result<void> attach(const ProtocolRow& row, const RegisterReader& own, isa::Core core,
                       CaptureSource description);
+  void note(Note note);
   void note(std::string text, Severity severity = Severity::kWarning);
+  /// A warning that trace is missing.
+  void note_loss(std::string text);
   /// Appends the notes that are errors; each was noted when its reason was found.
   [[nodiscard]] std::string with_obstacles(std::string sentence) const;
 

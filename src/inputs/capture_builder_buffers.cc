@@ -99,7 +99,7 @@ Result<void> CaptureBuilder::join_buffers() {
     for (const Note& each : capture->notes()) {
       const bool known =
           std::ranges::find(capture_.notes_, each.text, &Note::text) != capture_.notes_.end();
-      if (each.severity != Severity::kInfo && !known) note(each.text, each.severity);
+      if (each.severity != Severity::kInfo && !known) note(each);
     }
     alone_.push_back({.buffer = &buffer, .capture = *std::move(capture)});
   }
@@ -120,7 +120,7 @@ Result<void> CaptureBuilder::join_buffers() {
   WAYMARK_TRY(joiner.join(options_.stop));
   joined->parts = joiner.parts();
   if (joiner.losses() != 0) {
-    note(
+    note_loss(
         fmt::format("{}: frames were lost {} in the buffers; there, decoding of all sources "
                     "starts again. --buffer NAME decodes one buffer alone.",
                     path_, counted(joiner.losses(), "time")));

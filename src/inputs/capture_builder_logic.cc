@@ -60,7 +60,7 @@ void CaptureBuilder::note_pins(const logic::PinTrace& pins, std::uint64_t bytes)
                        counted(pins.skipped_bits, "bit")),
            Severity::kInfo);
     if (pins.errors != 0)
-      note(
+      note_loss(
           fmt::format("{}: {} show that bits of the trace port were lost; sample faster, or check "
                       "the wires.",
                       name_, counted(pins.errors, "frame sync")));

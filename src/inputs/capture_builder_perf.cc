@@ -204,29 +204,29 @@ std::vector<std::size_t> order_of(const perf::Recording& recording) {
 
 void CaptureBuilder::note_losses(const perf::Losses& losses) {
   if (losses.truncated != 0) {
-    note(
+    note_loss(
         fmt::format("{}: trace was lost {}, because the buffer was full; record with a larger one "
                     "(perf record -m ,64M), or less with a filter or --per-thread.",
                     name_, counted(losses.truncated, "time")));
   }
   if (losses.partial != 0) {
-    note(fmt::format("{}: {} of trace {} gaps.", name_, counted(losses.partial, "piece"),
-                     one_or(losses.partial, "has", "have")));
+    note_loss(fmt::format("{}: {} of trace {} gaps.", name_, counted(losses.partial, "piece"),
+                          one_or(losses.partial, "has", "have")));
   }
   if (losses.collisions != 0) {
-    note(fmt::format("{}: another user of the trace buffer disturbed {} of trace.", name_,
-                     counted(losses.collisions, "piece")));
+    note_loss(fmt::format("{}: another user of the trace buffer disturbed {} of trace.", name_,
+                          counted(losses.collisions, "piece")));
   }
   if (losses.missing != 0) {
-    note(fmt::format(
+    note_loss(fmt::format(
         "{}: {} of trace with {} {} not in the file{}.", name_, counted(losses.missing, "piece"),
         counted(losses.missing_bytes, "byte"), one_or(losses.missing, "is", "are"),
         losses.missing == 1 ? fmt::format(" ({})", losses.first_missing)
                             : fmt::format("; the first is at {}", losses.first_missing)));
   }
   if (losses.lost_records != 0) {
-    note(fmt::format("{}: perf lost {}, so that processes and their memory may be incomplete.",
-                     name_, counted(losses.lost_records, "record")));
+    note_loss(fmt::format("{}: perf lost {}, so that processes and their memory may be incomplete.",
+                          name_, counted(losses.lost_records, "record")));
   }
 }
 

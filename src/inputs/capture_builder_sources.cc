@@ -155,7 +155,7 @@ Result<void> CaptureBuilder::align_frames(const Detection& detection) {
                      alignment.pieces.front().offset, counted(left_out, "byte"),
                      one_or(left_out, "is", "are")));
   } else {
-    note(fmt::format(
+    note_loss(fmt::format(
         "{}: bytes were lost or inserted, so the frames are in {} that begin at other offsets; {} "
         "{} left out, and places count the rest.",
         name_, counted(alignment.pieces.size(), "piece"), counted(left_out, "byte"),

@@ -91,7 +91,7 @@ std::vector<exports::Finding> find_findings(const Contents& contents) {
   std::vector<exports::Finding> findings;
   for (const inputs::Note& note : capture.notes()) {
     if (note.severity != Severity::kInfo)
-      findings.push_back({.kind = "warning", .text = note.text});
+      findings.push_back({.kind = note.loss ? "loss" : "warning", .text = note.text});
   }
   if (contents.failed_at != kNoIndex) {
     findings.push_back({.kind = "ends_early",

@@ -175,6 +175,7 @@ struct KernelSwitch {
 struct Note {
   Severity severity = Severity::kWarning;
   std::string text;
+  bool loss = false;  ///< It says that trace is missing.
 };
 
 /// A part of the trace, in the form that DecodeTree::feed() takes.
