@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "waymark/shard/branch_slice_codec.h"
 #include "waymark/shard/data_files.h"
+#include "waymark/shard/findings_codec.h"
 #include "waymark/shard/part.h"
 #include "waymark/shard/profile_codec.h"
 #include "waymark/shard/slice_codec.h"
@@ -45,6 +47,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string content = encode(*slice);
     const auto again = read_slice(bytes(content));
     if (!again || encode(*again) != content) std::abort();
+  }
+  if (const auto findings = read_findings(input)) {
+    const auto again = read_findings(bytes(encode(*findings)));
+    if (!again || *again != *findings) std::abort();
+  }
+  if (const auto slice = read_branch_slice(input)) {
+    const auto content = encode(*slice);
+    const auto again = content ? read_branch_slice(bytes(*content)) : std::unexpected(Error());
+    if (!again || again->found.list != slice->found.list || again->end != slice->end) std::abort();
   }
   return 0;
 }

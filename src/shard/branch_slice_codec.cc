@@ -44,6 +44,9 @@ BranchStates take_states(Cursor& cursor) {
     state.place.address = take_number(cursor);
     state.bits.bytes = take_text(cursor);
     state.bits.count = take_most(cursor, state.bits.bytes.size() * 8);
+    // Another outcome is added after the last one, so the bytes must be those of the count.
+    if ((state.bits.count + 7) / 8 != state.bits.bytes.size())
+      (void)cursor.take(cursor.remaining() + 1);
   }
   return states;
 }
