@@ -190,7 +190,7 @@ def test_interrupted_counts_say_that_they_are_partial(run, synth, threads):
                 assert {row['complete'] for row in csv.DictReader(out.splitlines())} <= {'0'}
 
 
-SUMS = ('instructions', 'ranges', 'taken', 'not_taken', 'calls', 'other_cycles')
+SUMS = ('instructions', 'ranges', 'taken', 'not_taken', 'calls')
 
 
 def test_several_inputs_are_added_up(run, quicksort, executed, copy):

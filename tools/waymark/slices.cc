@@ -173,8 +173,11 @@ Result<std::optional<shard::Cut>> cut_input(const ExportOptions& options, const 
   if (!failed && size <= std::max(job.slice_bytes, kLeastSlice)) return std::nullopt;
   InputOptions input = options.input;
   input.path = path;
-  // Its shard says what is wrong with it.
-  auto capture = try_open_capture(input, {}, {}, false);
+  // It can be cut if its packets, or its elements, can be: what the shards read.  Its shard says
+  // what is wrong with it.
+  const shard::Want& want = *shard::find_want(plan.format);
+  auto capture =
+      try_open_capture(input, {.decode = want.payload != shard::Payload::kBranches}, {}, false);
   if (!capture) return std::nullopt;
   shard::Cut cut{.trace = trace_file(*capture), .trace_bytes = capture->trace_bytes()};
   cut.slice_bytes = slice_bytes(job, cut.trace_bytes);
