@@ -17,7 +17,7 @@ namespace waymark::cli {
 namespace {
 
 /// The word for it; docs/output-formats.md.
-std::string_view kind_of(inputs::Doubt doubt) {
+std::string_view doubt_kind(inputs::Doubt doubt) {
   switch (doubt) {
     case inputs::Doubt::kNoBytes:
       return "no_bytes";
@@ -105,7 +105,7 @@ std::vector<exports::Finding> find_findings(const Contents& contents) {
   std::optional<exports::Finding> no_image;
   for (const inputs::Finding& found : inputs::diagnose(contents.facts, contents.notable, facts)) {
     const bool of_image = found.doubt == inputs::Doubt::kNoImage;
-    exports::Finding finding{.kind = std::string(kind_of(found.doubt)),
+    exports::Finding finding{.kind = std::string(doubt_kind(found.doubt)),
                              .count = found.count,
                              .bytes = found.bytes,
                              .text = finding_text(contents, found)};
