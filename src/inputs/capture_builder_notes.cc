@@ -105,18 +105,15 @@ Result<void> CaptureBuilder::count_id_bytes() {
       return {};
     }
   }
-  frames::Demux demux(*options);
+  frames::StreamSplitter counter(*options, frames::IdSet());
   while (const auto block = capture_.next_block()) {
     WAYMARK_TRY(go_on());
-    if (!demux.feed(block->index, block->bytes)) break;
-    for (frames::Step step = demux.step(); step != frames::Step::kNeedInput; step = demux.step()) {
-      if (step == frames::Step::kError) demux.resync();
-      if (step != frames::Step::kFrame) continue;
-      for (const frames::Segment& segment : demux.frame().view()) {
-        if (segment.id < kTraceIdCount) capture_.id_bytes_[segment.id] += segment.size;
-      }
-    }
+    if (!counter.feed(block->index, block->bytes)) break;
+    for (frames::Step step = counter.step(); step != frames::Step::kNeedInput;
+         step = counter.step())
+      if (step == frames::Step::kError) counter.resync();
   }
+  for (TraceId id = 0; id < kTraceIdCount; ++id) capture_.id_bytes_[id] = counter.bytes(id);
   capture_.seek(0);
   return {};
 }

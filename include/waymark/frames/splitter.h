@@ -42,6 +42,8 @@ class StreamSplitter {
 
   /// The IDs that have had data since the construction, wanted or not.
   [[nodiscard]] IdSet seen() const;
+  /// How many bytes of data an ID has had since the construction, wanted or not.
+  [[nodiscard]] std::uint64_t bytes(TraceId id) const { return bytes_of_[id]; }
 
   [[nodiscard]] const Diagnostic& error() const { return demux_.error(); }
   [[nodiscard]] std::uint64_t held() const { return demux_.held(); }
