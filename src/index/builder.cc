@@ -244,7 +244,7 @@ Result<void> check_file(const MappedFile& file, std::string_view framing, Index&
   FileDigest digest;
   if (!digest.read(file.bytes(), header.file_size, stop))
     return fail(ErrorCode::kLimit,
-                fmt::format("{} was not compared with {}: stopped.", name, file.path()));
+                fmt::format("{} was not compared with its trace: stopped.", name));
   if (digest.value(file.bytes(), header.file_size) != header.file_digest) {
     return fail(ErrorCode::kConflict,
                 fmt::format("{} is of another capture, or the capture has changed since: its first "

@@ -8,6 +8,7 @@
 #include "waymark/base/plural.h"
 #include "waymark/frames/splitter.h"
 #include "waymark/inputs/detect.h"
+#include "waymark/inputs/trace_name.h"
 #include "waymark/stm/nibble_order.h"
 
 namespace waymark::inputs {
@@ -32,7 +33,7 @@ Result<void> CaptureBuilder::look_for_itm_sync() {
   if (is_open) {
     note(fmt::format("{}: there is no synchronisation packet yet; decoding begins with the first "
                      "one. --assume-sync decodes from the first byte.",
-                     capture_.trace_.path()),
+                     trace_name(capture_)),
          Severity::kInfo);
     return {};
   }
@@ -40,7 +41,7 @@ Result<void> CaptureBuilder::look_for_itm_sync() {
   note(fmt::format(
            "{}: there is no synchronisation packet (SYNCENA of ITM_TCR), so decoding assumes "
            "that the first byte begins a packet.",
-           capture_.trace_.path()),
+           trace_name(capture_)),
        Severity::kInfo);
   return {};
 }
@@ -57,7 +58,7 @@ Result<std::optional<bool>> CaptureBuilder::look_for_nibble_order(TraceId id) {
     const std::string of_id = framed ? fmt::format(" of trace ID 0x{:02x}", id) : std::string();
     note(fmt::format("{}: fields{} begin with the least significant nibble, as MIPI's simulator "
                      "and Zephyr write them and hardware does not (--nibble-order).",
-                     capture_.trace_.path(), of_id),
+                     trace_name(capture_), of_id),
          Severity::kInfo);
   }
   return least_first;
@@ -131,14 +132,14 @@ void CaptureBuilder::note_lost_tail() {
     note(fmt::format(
         "{}: the last record ends with {}, not a multiple of {}; the last {} of them {} "
         "ignored.",
-        capture_.trace_.path(), counted(size, "byte"), options->alignment(), rest,
+        trace_name(capture_), counted(size, "byte"), options->alignment(), rest,
         one_or(rest, "is", "are")));
     return;
   }
   note(
       fmt::format("{}: {}, not a multiple of {}; the last {} of them {} ignored. If the trace has "
                   "no frames, use --framing none.",
-                  capture_.trace_.path(), counted(size, "byte"), options->alignment(), rest,
+                  trace_name(capture_), counted(size, "byte"), options->alignment(), rest,
                   one_or(rest, "is", "are")));
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "waymark/inputs/trace_name.h"
+
 namespace waymark::view {
 namespace {
 
@@ -149,8 +151,8 @@ Result<PartDecoder::Step> PartDecoder::step(const Take& take, const Stop& stop) 
   if (!drained || *drained == Step::kStopped) return drained;
   if (decoders_->failed()) {
     return fail(ErrorCode::kBadData,
-                fmt::format("{}: decoding cannot go on after byte {}.", capture_.trace().path(),
-                            block->index + decoders_->consumed()));
+                fmt::format("{}: decoding cannot go on after byte {}.",
+                            inputs::trace_name(capture_), block->index + decoders_->consumed()));
   }
   blocks_.passed(*block);
   return Step::kBlock;

@@ -114,6 +114,18 @@ def test_places_say_which_buffer(run, two_cores, tmp_path, form):
     run('find', board, '--buffer', 'all', '--context', 'any').has(f'(byte {alone[0]} of ETB_0)')
 
 
+def test_messages_name_the_snapshot_and_its_buffers(run, one_sink, tmp_path):
+    """No file has the joined trace, so no message may name one."""
+    ids = sorted(ids_of(run, one_sink).values())
+    board = divide(one_sink, tmp_path / 'board', [('ETB_0', [ids[0]], 'coresight'), ('ETB_1', [ids[1]], 'coresight')])
+    name = f'{board}/ (buffers ETB_0 and ETB_1)'
+    run('info', board, '--buffer', 'all').has(f'trace     {name}, ').lacks('all-buffers')
+    assert run('info', board, '--buffer', 'all', '--format', 'json').json()['trace'] == name
+    selected = ('--buffer', 'all', '--id', ids[1])
+    run('decode', board, *selected, '--pid', '1', expect=2).says(f'{name}: --pid')
+    run('count', board, *selected, expect=1).says(f'{name}: no instruction could be counted')
+
+
 def test_two_devices_with_one_trace_id(run, two_cores, tmp_path):
     ids = sorted(ids_of(run, two_cores).values())
     board = divide(two_cores, tmp_path / 'board', [('ETB_0', [ids[0]], 'source_data'), ('ETB_1', [ids[1]], 'source_data')])

@@ -28,6 +28,7 @@
 #include "waymark/base/escape.h"
 #include "waymark/base/nearest.h"
 #include "waymark/base/plural.h"
+#include "waymark/inputs/trace_name.h"
 #include "waymark/outputs/annotation.h"
 #include "waymark/outputs/readable_name.h"
 #include "waymark/outputs/source_files.h"
@@ -153,9 +154,9 @@ int show(const inputs::Capture& capture, Counted& counted, outputs::PlaceLookup 
   // Counts of which nobody knows what is missing are worth nothing.
   if (counted.code == kMemory) return counted.code;
   if (counted.code == kOk && !counted_something(counted)) {
-    return complain(
-        fmt::format("{}: no instruction could be counted: {}", capture.trace().path(), nothing),
-        kDamaged);
+    return complain(fmt::format("{}: no instruction could be counted: {}",
+                                inputs::trace_name(capture), nothing),
+                    kDamaged);
   }
   count::Counts all;
   for (count::Counts& counts : counted.by_source) all.add(std::move(counts));

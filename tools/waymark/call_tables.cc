@@ -17,6 +17,7 @@
 #include "symbol_options.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/nearest.h"
+#include "waymark/inputs/trace_name.h"
 #include "waymark/outputs/call_trees.h"
 #include "waymark/outputs/readable_name.h"
 
@@ -135,10 +136,11 @@ int write_call_tables(const CallTableRun& run) {
   const int traced = trace_stacks(*capture, *selection, window, *output, engine);
   const stacks::Inclusive whole = engine.tree().whole();
   if (traced == kOk && whole.instructions == 0) {
-    return complain(fmt::format("{}: no instruction could be counted: {}", capture->trace().path(),
-                                *selection ? "nothing that was selected was executed."
-                                           : why_nothing(*capture, window)),
-                    kDamaged);
+    return complain(
+        fmt::format(
+            "{}: no instruction could be counted: {}", inputs::trace_name(*capture),
+            *selection ? "nothing that was selected was executed." : why_nothing(*capture, window)),
+        kDamaged);
   }
   int code = write_tables(output->text(), engine.tree(), run,
                           {.cycles = whole.cycles != 0, .complete = traced == kOk});

@@ -29,6 +29,7 @@
 #include "waymark/count/functions.h"
 #include "waymark/count/itm_counts.h"
 #include "waymark/count/ranking.h"
+#include "waymark/inputs/trace_name.h"
 #include "waymark/outputs/counts.h"
 #include "window.h"
 
@@ -290,10 +291,11 @@ int run(CountOptions options) {
   // Counts of which nobody knows what is missing are worth nothing.
   if (code == kMemory) return code;
   if (code == kOk && !counted_something(counted)) {
-    code = complain(fmt::format("{}: no instruction could be counted: {}", capture->trace().path(),
-                                *selection ? "nothing that was selected was executed."
-                                           : why_nothing(*capture, window)),
-                    kDamaged);
+    code = complain(
+        fmt::format(
+            "{}: no instruction could be counted: {}", inputs::trace_name(*capture),
+            *selection ? "nothing that was selected was executed." : why_nothing(*capture, window)),
+        kDamaged);
   }
   // Ctrl-C is the usual end of a live trace.
   const bool is_live_end = capture->live() && counted.code == kInterrupted;

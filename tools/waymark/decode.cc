@@ -20,6 +20,7 @@
 #include "symbol_options.h"
 #include "syst_options.h"
 #include "terminal.h"
+#include "waymark/inputs/trace_name.h"
 #include "waymark/merge/time_merge.h"
 #include "waymark/outputs/names.h"
 #include "window.h"
@@ -136,7 +137,7 @@ int finish(inputs::Capture& capture, Output& output, const DecodeOptions& option
            bool executed) {
   if (code == kOk && !executed) {
     code = complain(
-        fmt::format("{}: nothing could be decoded: {}", capture.trace().path(),
+        fmt::format("{}: nothing could be decoded: {}", inputs::trace_name(capture),
                     options.selection.given() ? "nothing that was selected is in the trace."
                                               : nothing_decoded_reason(capture)),
         kDamaged);

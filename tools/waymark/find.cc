@@ -19,6 +19,7 @@
 #include "waymark/image/address_text.h"
 #include "waymark/index/finder.h"
 #include "waymark/index/seek.h"
+#include "waymark/inputs/trace_name.h"
 #include "waymark/outputs/csv.h"
 #include "waymark/outputs/json.h"
 #include "waymark/outputs/readable_name.h"
@@ -326,7 +327,7 @@ int find_landmarks(const FindOptions& options, inputs::Capture& capture, Window&
           index::resolve(*scout, *index, ids, {index::Position::Kind::kTimestamp, *query.value});
       return complain(nothing ? "Nothing was found." : nothing.error().detail, kDamaged);
     }
-    return complain(fmt::format("{}: nothing of that kind is in {}.", capture.trace().path(),
+    return complain(fmt::format("{}: nothing of that kind is in {}.", inputs::trace_name(capture),
                                 window.given() ? "this part of the trace" : "the trace"),
                     kDamaged);
   }
@@ -388,7 +389,7 @@ int find_address(const FindOptions& options, Wanted& wanted, inputs::Capture& ca
   if (options.count) {
     write_count(options, count, output.text());
   } else if (count == 0) {
-    return complain(fmt::format("{}: nothing was executed in {}{}", capture.trace().path(),
+    return complain(fmt::format("{}: nothing was executed in {}{}", inputs::trace_name(capture),
                                 wanted.text(), why_nothing(capture)),
                     kDamaged);
   }

@@ -23,6 +23,7 @@
 #include "waymark/base/escape.h"
 #include "waymark/base/plural.h"
 #include "waymark/inputs/diagnosis.h"
+#include "waymark/inputs/trace_name.h"
 #include "waymark/outputs/json.h"
 
 namespace waymark::cli {
@@ -82,7 +83,7 @@ std::string protocol_text(const inputs::CaptureSource& source) {
   return source.version.empty() ? std::string(words) : fmt::format("{} {}", words, source.version);
 }
 
-std::string_view trace_name(const inputs::Capture& capture) {
+std::string_view buffer_name(const inputs::Capture& capture) {
   if (capture.joined() != nullptr) return "all";
   return capture.buffer() != nullptr ? std::string_view(capture.buffer()->name)
                                      : std::string_view(capture.trace().path());
@@ -130,7 +131,7 @@ void write_text(TextBuffer& out, const std::string& path, const Contents& conten
                           buffer_words(capture, buffer)));
     }
   }
-  out.put(fmt::format("trace     {}, {}, {}\n", escaped(capture.trace().path()),
+  out.put(fmt::format("trace     {}, {}, {}\n", escaped(inputs::trace_name(capture)),
                       counted(capture.trace().size(), "byte"), framing_words(capture.framing())));
   if (!contents.index.empty()) out.put(fmt::format("index     {}\n", escaped(contents.index)));
   if (capture.recording() != nullptr) write_recording_text(out, capture, contents.processes);
@@ -223,7 +224,7 @@ void write_json(TextBuffer& out, const std::string& path, const Contents& conten
   out.put(',');
   put_text(out, "description", snapshot != nullptr ? snapshot->description : std::string());
   out.put(',');
-  put_text(out, "buffer", trace_name(capture));
+  put_text(out, "buffer", buffer_name(capture));
   put_list(out, "buffers",
            snapshot != nullptr ? std::span<const inputs::TraceBuffer>(snapshot->buffers)
                                : std::span<const inputs::TraceBuffer>(),

@@ -24,6 +24,7 @@
 #include "syst_options.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/plural.h"
+#include "waymark/inputs/trace_name.h"
 #include "waymark/interval/intervals.h"
 #include "waymark/outputs/intervals.h"
 #include "window.h"
@@ -189,7 +190,7 @@ int run(const IntervalOptions& options) {
   const outputs::IntervalReport report = measurement.finish(options.from, options.to);
   if (report.pairs == 0) {
     if (code == kOk)
-      code = complain(fmt::format("{}: {}", capture->trace().path(), nothing_sentence(report)),
+      code = complain(fmt::format("{}: {}", inputs::trace_name(*capture), nothing_sentence(report)),
                       kDamaged);
   } else {
     if (code != kOk) note("this is what was measured before the end.");

@@ -6,6 +6,7 @@
 #include "live_options.h"
 #include "record_options.h"
 #include "run.h"
+#include "waymark/inputs/trace_name.h"
 #include "waymark/outputs/csv.h"
 #include "waymark/outputs/json.h"
 #include "waymark/outputs/packet_text.h"
@@ -109,7 +110,7 @@ int run(PacketOptions options) {
     code =
         complain(fmt::format("{}: no synchronisation point was found, so there are no packets to "
                              "list. `waymark info` says what is in the trace.",
-                             capture->trace().path()),
+                             inputs::trace_name(*capture)),
                  kDamaged);
   }
   return finish_records(*capture, *output, options, code);

@@ -11,6 +11,7 @@
 #include "progress.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/standard_streams.h"
+#include "waymark/inputs/trace_name.h"
 
 namespace waymark::cli {
 namespace {
@@ -76,9 +77,10 @@ class Runner {
     if (const int code = drain(); code != kOk) return code;
     if (capture_.live()) output_.flush();
     if (!capture_.tree().failed()) return kOk;
-    return complain(fmt::format("{}: decoding cannot go on after byte {}.", capture_.trace().path(),
-                                block.index + capture_.tree().consumed()),
-                    kDamaged);
+    return complain(
+        fmt::format("{}: decoding cannot go on after byte {}.", inputs::trace_name(capture_),
+                    block.index + capture_.tree().consumed()),
+        kDamaged);
   }
 
   int drain() {

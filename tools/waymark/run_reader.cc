@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "waymark/inputs/trace_name.h"
+
 namespace waymark::cli {
 
 Result<std::span<const Element>> RunReader::next() {
@@ -11,7 +13,7 @@ Result<std::span<const Element>> RunReader::next() {
       return std::span<const Element>(batch_).first(count);
     if (tree.failed()) {
       return fail(ErrorCode::kBadData, fmt::format("{}: decoding cannot go on after byte {}.",
-                                                   capture_->trace().path(), read_));
+                                                   inputs::trace_name(*capture_), read_));
     }
     if (finishing_) return std::span<const Element>();
     const auto block = capture_->next_block();

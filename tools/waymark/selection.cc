@@ -13,6 +13,7 @@
 #include "waymark/base/escape.h"
 #include "waymark/base/nearest.h"
 #include "waymark/base/number.h"
+#include "waymark/inputs/trace_name.h"
 #include "waymark/perf/recording.h"
 
 namespace waymark::cli {
@@ -142,7 +143,7 @@ Result<std::optional<Selection>> select_in(const inputs::Capture& capture,
     return refuse(
         fmt::format("{}: --pid, --tid, --comm and --dso select parts of a recording of "
                     "perf or simpleperf, and this is not one.",
-                    capture.trace().path()));
+                    inputs::trace_name(capture)));
   }
   const perf::ProcessImages& images = *capture.processes();
   Numbered pids;

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "elf_argument.h"
+#include "waymark/inputs/trace_name.h"
 #include "waymark/perf/process_images.h"
 
 namespace waymark::cli {
@@ -15,7 +16,7 @@ std::unexpected<Error> no_function(const inputs::Capture& capture) {
   return fail(ErrorCode::kNotFound,
               fmt::format("{}: no function has a name, because no file of the program image is "
                           "an ELF file with symbols; name the program with --symbols FILE.",
-                          capture.trace().path()));
+                          inputs::trace_name(capture)));
 }
 
 std::uint64_t context_number(const Element& element) {
