@@ -1,4 +1,5 @@
-// The options of `waymark syst` that choose among messages and name collateral.
+// The options of `waymark syst`, and those of other commands that choose among messages and name
+// collateral.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "record_options.h"
 #include "waymark/syst/interpreter.h"
 
 namespace waymark::cli {
@@ -57,6 +59,13 @@ class MessageFilter {
   std::optional<std::uint64_t> from_;
   std::optional<std::uint64_t> to_;
   bool only_bad_ = false;
+};
+
+/// All options of the command.
+struct SystOptions : RecordOptions {
+  MessageOptions messages;
+  std::string as;
+  bool sort = false;
 };
 
 /// Loads the files and prints what is doubtful in them; on failure prints the sentence and returns
