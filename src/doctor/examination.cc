@@ -297,7 +297,8 @@ Result<Examination> examine(Bytes content) {
   return result;
 }
 
-Result<std::vector<std::uint8_t>> trace_of(Bytes content, const Examination& examination) {
+Result<std::vector<std::uint8_t>> trace_of(Bytes content, const Examination& examination,
+                                           const std::function<bool()>& stop) {
   Stream memory;
   if (examination.wrapping == Wrapping::kText) {
     auto shown = memory_of_text(content, inputs::detect(content).kind);
@@ -307,10 +308,13 @@ Result<std::vector<std::uint8_t>> trace_of(Bytes content, const Examination& exa
   }
   if (examination.framing.framing == Framing::kDstream) return payload_of_records(content);
   if (!examination.framing.pieces.empty()) {
-    // The pieces of the examination are those of the part that was read.
-    return joined(content, examination.size == examination.examined
-                               ? examination.framing.pieces
-                               : frames::align(content).pieces);
+    std::vector<frames::FramePiece> pieces = examination.framing.pieces;
+    // They are those of the part that was read.
+    if (examination.size != examination.examined) {
+      pieces = frames::align(content, stop).pieces;
+      if (stop && stop()) return fail(ErrorCode::kLimit, "The search for frames was interrupted.");
+    }
+    return joined(content, pieces);
   }
   return Stream(content.begin(), content.end());
 }

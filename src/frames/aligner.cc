@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t kPhases = kFrameSize;
 constexpr std::size_t kWindowFrames = 16;
 constexpr std::size_t kWindowBytes = kWindowFrames * kFrameSize;
+/// What is read between two questions whether to stop.
+constexpr std::size_t kStopBytes = std::size_t{1} << 20;
 constexpr std::size_t kMostSources = 12;
 constexpr int kKnownId = 1;
 constexpr int kOddId = -4;
@@ -177,11 +179,14 @@ class WindowSearch {
     for (std::size_t phase = 0; phase < kPhases; ++phase) readers_.emplace_back(sources_);
   }
 
-  /// One alignment, or kPhases where none fits, per window.
-  std::vector<std::uint8_t> run() {
+  /// One alignment, or kPhases where none fits, per window.  Nothing: `stop` said so.
+  std::vector<std::uint8_t> run(const std::function<bool()>& stop) {
     const std::size_t windows = (content_.size() + kWindowBytes - 1) / kWindowBytes;
     came_from_.reserve(windows);
-    for (std::size_t window = 0; window < windows; ++window) step(window);
+    for (std::size_t window = 0; window < windows; ++window) {
+      if (window % (kStopBytes / kWindowBytes) == 0 && stop && stop()) return {};
+      step(window);
+    }
     std::vector<std::uint8_t> phases(windows);
     std::uint8_t phase = best();
     for (std::size_t window = windows; window-- != 0;) {
@@ -260,6 +265,44 @@ void add_piece(Bytes content, std::size_t begin, std::size_t end, const IdSet& s
   if (size != 0) pieces.push_back({begin, size});
 }
 
+FrameAlignment search(Bytes content, const std::function<bool()>& stop) {
+  FrameAlignment result;
+  WindowSearch search(content);
+  const std::vector<std::uint8_t> phases = search.run(stop);
+  for (std::size_t window = 0; window < phases.size();) {
+    std::size_t end = window;
+    while (end < phases.size() && phases[end] == phases[window]) ++end;
+    if (phases[window] < kPhases) {
+      const std::size_t last =
+          end == phases.size() ? content.size() : end * kWindowBytes + phases[window];
+      add_piece(content, window * kWindowBytes + phases[window], last, search.sources(),
+                result.pieces);
+    }
+    window = end;
+  }
+  for (const FramePiece& piece : result.pieces) {
+    FrameReader reader(search.sources());
+    for (std::size_t at = 0; at < piece.size; at += kFrameSize) {
+      if (at % kStopBytes == 0 && stop && stop()) return {};
+      const Evidence found = reader.read(content.data() + piece.offset + at);
+      result.id_bytes += found.id_bytes;
+      result.odd_ids += found.odd_ids;
+      result.syncs += found.syncs;
+    }
+  }
+  return result;
+}
+
+/// Whether one of a few stretches, evenly distributed, is plausible.
+bool may_have_frames(Bytes content, const std::function<bool()>& stop) {
+  constexpr std::size_t kStretches = 8;
+  constexpr std::size_t kStretch = std::size_t{256} << 10;
+  const std::size_t step = (content.size() - kStretch) / (kStretches - 1);
+  for (std::size_t i = 0; i < kStretches; ++i)
+    if (search(content.subspan(i * step, kStretch), stop).plausible()) return true;
+  return false;
+}
+
 }  // namespace
 
 std::size_t FrameAlignment::left_out(std::size_t size) const {
@@ -308,28 +351,9 @@ bool is_aligned(Bytes content) {
   return fits(content.first(window)) && (last == 0 || fits(content.subspan(last)));
 }
 
-FrameAlignment align(Bytes content) {
-  FrameAlignment result;
-  WindowSearch search(content);
-  const std::vector<std::uint8_t> phases = search.run();
-  for (std::size_t window = 0; window < phases.size();) {
-    std::size_t end = window;
-    while (end < phases.size() && phases[end] == phases[window]) ++end;
-    if (phases[window] < kPhases) {
-      const std::size_t last =
-          end == phases.size() ? content.size() : end * kWindowBytes + phases[window];
-      add_piece(content, window * kWindowBytes + phases[window], last, search.sources(),
-                result.pieces);
-    }
-    window = end;
-  }
-  for (const FramePiece& piece : result.pieces) {
-    const Evidence found = read_all(content.subspan(piece.offset, piece.size), 0, search.sources());
-    result.id_bytes += found.id_bytes;
-    result.odd_ids += found.odd_ids;
-    result.syncs += found.syncs;
-  }
-  return result;
+FrameAlignment align(Bytes content, const std::function<bool()>& stop) {
+  if (content.size() > kMostSearched && !may_have_frames(content, stop)) return {};
+  return search(content, stop);
 }
 
 }  // namespace waymark::frames

@@ -132,7 +132,8 @@ Result<void> CaptureBuilder::align_frames(const Detection& detection) {
     return frames::is_aligned(content);
   };
   if (aligned()) return {};
-  const frames::FrameAlignment alignment = frames::align(content);
+  const frames::FrameAlignment alignment = frames::align(content, options_.stop);
+  WAYMARK_TRY(go_on());
   if (!alignment.plausible()) return {};
   // Bytes that do not look like frames are no reason to leave them out.
   if (std::ranges::all_of(alignment.pieces, [](const frames::FramePiece& piece) {

@@ -83,6 +83,32 @@ TEST(Aligner, less_than_a_frame_has_no_pieces) {
   EXPECT_TRUE(align({}).pieces.empty());
 }
 
+TEST(Aligner, the_search_ends_when_it_is_stopped) {
+  const std::vector<std::uint8_t> bytes = without(two_sources(7), 0, 5);
+  ASSERT_FALSE(align(bytes).pieces.empty());
+  unsigned asked = 0;
+  EXPECT_TRUE(align(bytes, [&] { return ++asked == 1; }).pieces.empty());
+  EXPECT_EQ(asked, 1U);
+  // After the alignments are found, the pieces are read once more.
+  asked = 0;
+  EXPECT_TRUE(align(bytes, [&] { return ++asked == 2; }).pieces.empty());
+}
+
+TEST(Aligner, large_content_without_frames_is_not_searched_as_a_whole) {
+  std::vector<std::uint8_t> bytes(kMostSearched + 1);
+  std::mt19937 random(8);
+  for (std::size_t i = 0; i < bytes.size(); i += 64)
+    for (std::size_t k = i; k < std::min(i + 4, bytes.size()); ++k)
+      bytes[k] = static_cast<std::uint8_t>(random());
+  unsigned asked = 0;
+  const FrameAlignment found = align(bytes, [&] {
+    ++asked;
+    return false;
+  });
+  EXPECT_TRUE(found.pieces.empty());
+  EXPECT_LT(asked, 64U);
+}
+
 TEST(Aligner, pieces_are_in_order_and_within_the_content) {
   std::mt19937 random(6);
   for (unsigned round = 0; round < 20; ++round) {

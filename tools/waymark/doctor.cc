@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "complain.h"
 #include "exit_code.h"
+#include "interrupt.h"
 #include "output.h"
 #include "program_search.h"
 #include "run.h"
@@ -47,7 +48,8 @@ int write_found_snapshot(Bytes content, const doctor::Examination& found,
                          const std::string& folder) {
   const auto snapshot = doctor::snapshot_of(found);
   if (!snapshot) return complain("--write-snapshot: " + snapshot.error().detail, kInput);
-  const auto trace = doctor::trace_of(content, found);
+  const auto trace = doctor::trace_of(content, found, interrupted);
+  if (interrupted()) return kInterrupted;
   if (!trace) return complain("--write-snapshot: " + trace.error().detail, kInput);
   const inputs::SnapshotFile file{.name = std::string(doctor::kTraceFile), .bytes = *trace};
   const auto written = inputs::write_snapshot(*snapshot, {&file, 1}, folder);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -59,7 +60,8 @@ inline constexpr std::size_t kExaminedBytes = std::size_t{8} << 20;
 Result<Examination> examine(Bytes content);
 
 /// The bytes of the file as a snapshot takes them: without text, records and what is between
-/// frames.  The same errors as examine().
-Result<std::vector<std::uint8_t>> trace_of(Bytes content, const Examination& examination);
+/// frames.  The same errors as examine(); kLimit: `stop` said so.
+Result<std::vector<std::uint8_t>> trace_of(Bytes content, const Examination& examination,
+                                           const std::function<bool()>& stop = {});
 
 }  // namespace waymark::doctor

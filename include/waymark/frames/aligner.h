@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <functional>
 #include <vector>
 
 #include "waymark/base/types.h"
@@ -39,9 +39,14 @@ inline constexpr std::size_t kAlignmentWindow = std::size_t{128} << 10;
 /// 8 to 16 MiB.
 bool is_aligned(Bytes content);
 
+/// Content that has more bytes is only searched as a whole if one of a few stretches of it is
+/// plausible, so the time for content without frames is bounded.
+inline constexpr std::size_t kMostSearched = std::size_t{64} << 20;
+
 /// Searches for the frames with every alignment, window by window.  An alignment is kept as long as
 /// the content agrees with it; so it is found again after lost or inserted bytes.  Time is linear,
-/// and memory is a small part of the content.
-FrameAlignment align(Bytes content);
+/// and memory is a small part of the content.  `stop` is asked at least once for each MiB; if it
+/// says so, the search ends and has no pieces.
+FrameAlignment align(Bytes content, const std::function<bool()>& stop = {});
 
 }  // namespace waymark::frames
