@@ -1,7 +1,11 @@
 #include "registers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+
+#include "waymark/base/plural.h"
 
 namespace waymark::doctor {
 namespace {
@@ -35,14 +39,16 @@ constexpr Axis kEtmv4Axes[] = {
     {"TRCIDR0", kQParts, kQSupport, ""},
     {"TRCIDR0", kConditionalParts, kConditional, ""}};
 constexpr OpenField kEtmv4Open[] = {
-    {"TRCCONFIGR", "RS", "with a return stack, some targets of returns are not in the trace"},
+    {"TRCCONFIGR", "RS",
+     "with a return stack, some targets of returns are not in the trace; --programs tries both",
+     0x1000},
     {"TRCIDR2", "WFXMODE", "whether WFI and WFE are traced as branches"},
     {"TRCIDR8", "MAXSPEC", "how many elements may be speculative"}};
 
 // -- PTM; ptm.md 1. -------------------------------------------------------------------------------
 
 constexpr std::array<Register, 3> kPtmStart{
-    {{"ETMIDR", 0x411CF312}, {"ETMCR", 0}, {"ETMCCER", 0x34000000}}};
+    {{"ETMIDR", 0x411CF312}, {"ETMCR", 0}, {"ETMCCER", 0x34800000}}};
 // Cycle accuracy and the size of context IDs both change I-sync packets.
 constexpr FieldPart kControlParts[] = {{"CycleAccurate", 0x1000, {}},
                                        {"ContextIDSize", 0xC000, Witness::kContextId}};
@@ -58,7 +64,8 @@ constexpr Axis kPtmAxes[] = {
     {"ETMCCER", kTimestampSizeParts, kTimestampSizes, ""}};
 constexpr OpenField kPtmOpen[] = {
     {"ETMCR", "ReturnStackEnable",
-     "with a return stack, some targets of returns are not in the trace"},
+     "with a return stack, some targets of returns are not in the trace; --programs tries both",
+     0x20000000},
     {"ETMCCER", "DMBWaypoints", "whether DMB and DSB are traced as waypoints"}};
 
 // -- ETMv3; etmv3.md 1. ---------------------------------------------------------------------------
@@ -139,6 +146,43 @@ void add_info_fields(const Trial& trial, std::vector<KnownField>& fields) {
 }  // namespace
 
 std::span<const ProtocolTrial> protocol_trials() { return kTrials; }
+
+std::vector<LeastField> least_fields(std::string_view protocol, const Trial& trial) {
+  const auto least = [](const VersionField& version, std::uint32_t number, std::string_view why) {
+    return std::vector<LeastField>{{version.register_name, version.field, number, why}};
+  };
+  constexpr std::string_view kMarkers = "timestamp markers occur";
+  if (protocol == "ete") {
+    if (trial.has(Witness::kInstrumentation))
+      return least(kEteVersion, 3, "instrumentation packets occur");
+    if (trial.has(Witness::kMarker)) return least(kEteVersion, 1, kMarkers);
+  } else if (protocol == "etmv4") {
+    if (trial.has(Witness::kMarker)) return least(kMinorVersion, 6, kMarkers);
+    if (trial.has(Witness::kIgnore)) return least(kMinorVersion, 3, "ignore packets occur");
+  }
+  return {};
+}
+
+// With ranges of addresses, branch broadcast is only active in some code, so its value follows from
+// neither case.
+std::string broadcast_words(const TakenAtoms& taken) {
+  const auto words = [](std::string_view shown) {
+    return fmt::format("decoding does not depend on it; {}", shown);
+  };
+  if (taken.all == 0) return words("no E atom shows anything of it");
+  const std::uint64_t bare = taken.all - taken.told;
+  const std::string all = counted(taken.all, "E atom");
+  if (bare == 0) {
+    return words(fmt::format(
+        "an address follows each of {}, so branch broadcast was active, or all of them are "
+        "indirect branches",
+        all));
+  }
+  return words(fmt::format(
+      "no address follows {} of {}, so branch broadcast was not active there, unless these are ISB "
+      "instructions",
+      bare, all));
+}
 
 const ProtocolTrial* protocol_trial(std::string_view protocol) {
   const auto* const found = std::ranges::find(kTrials, protocol, &ProtocolTrial::protocol);

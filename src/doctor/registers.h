@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -43,6 +44,21 @@ struct ProtocolTrial {
 
 std::span<const ProtocolTrial> protocol_trials();
 const ProtocolTrial* protocol_trial(std::string_view protocol);
+
+/// The version of a trace unit, apart from that of its protocol.
+struct VersionField {
+  std::string_view register_name;
+  std::string_view field;
+};
+inline constexpr VersionField kMinorVersion{"TRCIDR1", "TRCARCHMIN"};
+inline constexpr VersionField kEteVersion{"TRCDEVARCH", "REVISION"};
+
+/// The lowest version that has the packets that occur.  It is never more than a bound: a later unit
+/// need not send what only it can send.
+std::vector<LeastField> least_fields(std::string_view protocol, const Trial& trial);
+
+/// What atoms show of branch broadcast (TRCCONFIGR.BB), as UnknownField::why.
+std::string broadcast_words(const TakenAtoms& taken);
 
 /// The fields that the occurrence of packets shows.
 std::vector<KnownField> witnessed_fields(std::string_view protocol, const Trial& trial);

@@ -199,12 +199,22 @@ double second_score(const Verdict& verdict) {
   return 0;
 }
 
+/// Only later versions have VMIDs of more than 8 bits; etmv4-ete.md 1.
+void add_wide_vmids(Verdict& verdict) {
+  if (verdict.protocol != "etmv4" || !verdict.least.empty()) return;
+  const auto size = std::ranges::find(verdict.known, "VMIDSIZE", &KnownField::field);
+  if (size != verdict.known.end() && size->number() > 1)
+    verdict.least.push_back(
+        {kMinorVersion.register_name, kMinorVersion.field, 1, "VMIDs have more than 8 bits"});
+}
+
 void add_known_fields(const ProtocolTrial& protocol, const Fit& fit, Verdict& verdict) {
   verdict.registers = fit.registers;
   // Damage, or another protocol, shows packets that were never sent.
   if (verdict.confidence < Confidence::kLikely || verdict.trial.bad != 0 ||
       !enough(verdict.trial, kStatedPackets))
     return;
+  verdict.least = least_fields(protocol.protocol, verdict.trial);
   verdict.known = witnessed_fields(protocol.protocol, verdict.trial);
   for (const KnownField& field : verdict.known)
     set_field(verdict.registers, field.register_name, field.mask, field.value);
@@ -214,6 +224,7 @@ void add_known_fields(const ProtocolTrial& protocol, const Fit& fit, Verdict& ve
     };
     if (std::ranges::none_of(verdict.known, same)) verdict.known.push_back(field);
   }
+  add_wide_vmids(verdict);
 }
 
 void add_open_fields(const ProtocolTrial& protocol, Verdict& verdict) {
@@ -221,6 +232,19 @@ void add_open_fields(const ProtocolTrial& protocol, Verdict& verdict) {
     const bool speculation = field.register_name == "TRCIDR8";
     if (!speculation || verdict.trial.has(Witness::kCommit)) verdict.open.push_back(field);
   }
+}
+
+/// If the stream has damage, this is what its good packets show.
+void add_unknown_fields(Verdict& verdict) {
+  if (!is_etmv4(verdict.protocol)) return;
+  verdict.unknown.push_back({"TRCCONFIGR", "BB", broadcast_words(verdict.trial.taken)});
+  if (!verdict.least.empty()) return;
+  const VersionField& version = verdict.protocol == "ete" ? kEteVersion : kMinorVersion;
+  verdict.unknown.push_back(
+      {version.register_name, version.field,
+       verdict.ete_or_etm
+           ? "nothing even tells an ETMv4 from an ETE"
+           : "no packet occurs that only later versions have, so all read it alike"});
 }
 
 }  // namespace
@@ -258,6 +282,7 @@ Verdict judge(Bytes stream, bool framed) {
   tell_ete(fits, verdict);
   add_known_fields(protocol, *best, verdict);
   add_open_fields(protocol, verdict);
+  add_unknown_fields(verdict);
   return verdict;
 }
 

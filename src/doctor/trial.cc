@@ -101,6 +101,7 @@ class Tally final : public Observer {
   }
   void bad(const PacketRef& /*seen*/) {
     ++trial_.bad;
+    is_taken_ = false;
     awaited_ = 0;
   }
   void odd_if(bool odd) { trial_.odd += odd ? 1 : 0; }
@@ -137,6 +138,7 @@ class Tally final : public Observer {
   void take(const PacketRef& seen, const itm::Packet& packet);
   void take(const PacketRef& seen, const etmv4data::Packet& packet);
   void take_info(const etmv4::Packet& packet);
+  void follow_taken(const etmv4::Packet& packet);
 
   Trial& trial_;
   std::array<std::uint64_t, 256> headers_{};
@@ -145,6 +147,7 @@ class Tally final : public Observer {
   std::uint64_t last_sync_ = 0;
   std::uint64_t nibbles_ = 0;  ///< STM: of good packets.
   Clock clock_;
+  bool is_taken_ = false;  ///< ETMv4: the last atom is E, and its target may come.
 };
 
 void Tally::take_info(const etmv4::Packet& packet) {
@@ -156,6 +159,39 @@ void Tally::take_info(const etmv4::Packet& packet) {
   trial_.info = info;
 }
 
+/// What else makes addresses, such as a synchronisation, says nothing about the atom before it.
+void Tally::follow_taken(const etmv4::Packet& packet) {
+  using enum etmv4::PacketType;
+  if (etmv4::is_atoms(packet.type)) {
+    for (unsigned i = 0; i < packet.atom_count; ++i) {
+      trial_.taken.all += is_taken_ ? 1 : 0;
+      is_taken_ = (packet.atoms >> i & 1) != 0;
+    }
+    return;
+  }
+  if (etmv4::is_target_address(packet.type) || etmv4::is_address_context(packet.type)) {
+    trial_.taken.all += is_taken_ ? 1 : 0;
+    trial_.taken.told += is_taken_ ? 1 : 0;
+    is_taken_ = false;
+    return;
+  }
+  switch (packet.type) {
+    case kTimestamp:
+    case kTimestampMarker:
+    case kCycleCountF1:
+    case kCycleCountF2:
+    case kCycleCountF3:
+    case kCommit:
+    case kEvent:
+    case kIgnore:
+    case kContext:
+      return;
+    default:
+      is_taken_ = false;
+      return;
+  }
+}
+
 void Tally::take(const PacketRef& seen, const etmv4::Packet& packet) {
   using enum etmv4::PacketType;
   if (packet.type == kNotSync) return;
@@ -165,6 +201,7 @@ void Tally::take(const PacketRef& seen, const etmv4::Packet& packet) {
   }
   if (etmv4::is_bad(packet.type)) return bad(seen);
   good(seen);
+  follow_taken(packet);
   if (packet.type == kAsync) return sync(seen, false);
   if (packet.type == kTraceInfo) return take_info(packet);
   awaited_ = 0;
@@ -224,6 +261,9 @@ void Tally::take(const PacketRef& seen, const etmv4::Packet& packet) {
     case kNumberedDataSync:
     case kUnnumberedDataSync:
       saw(Witness::kDataSync);
+      break;
+    case kIgnore:
+      saw(Witness::kIgnore);
       break;
     case kOverflow:
       ++trial_.overflows;

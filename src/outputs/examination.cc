@@ -124,15 +124,26 @@ void write_losses(TextBuffer& out, const Examination& found, bool framed) {
 
 void write_registers(TextBuffer& out, const StreamFound& stream, bool framed, bool explain) {
   const Verdict& verdict = stream.verdict;
-  if (verdict.known.empty() && verdict.open.empty()) return;
+  if (verdict.known.empty() && verdict.least.empty() && verdict.open.empty() &&
+      !(explain && !verdict.unknown.empty()))
+    return;
   out.put(fmt::format("\n{}registers\n", framed ? fmt::format("0x{:02x} ", stream.id) : ""));
   for (const KnownField& field : verdict.known) {
     out.put(fmt::format("  {}.{} is {}{}\n", field.register_name, field.field, field.number(),
                         explain ? fmt::format(": {}", field.why) : std::string()));
   }
+  for (const doctor::LeastField& field : verdict.least) {
+    out.put(fmt::format("  {}.{} is at least {}{}\n", field.register_name, field.field, field.least,
+                        explain ? fmt::format(": {}", field.why) : std::string()));
+  }
   for (const doctor::OpenField& field : verdict.open) {
     out.put(fmt::format("  {}{}{} must be given: {}\n", field.register_name,
                         field.field.empty() ? "" : ".", field.field, field.why));
+  }
+  if (!explain) return;
+  for (const doctor::UnknownField& field : verdict.unknown) {
+    out.put(
+        fmt::format("  {}.{} cannot be known: {}\n", field.register_name, field.field, field.why));
   }
 }
 
@@ -280,26 +291,36 @@ void put_framing(TextBuffer& out, const doctor::FramingFound& framing) {
   out.put("]}");
 }
 
-void put_known(TextBuffer& out, const Verdict& verdict) {
-  out.put(R"("known":[)");
+/// `put_rest` writes what a kind of field has besides its name and the evidence.
+template <class Field, class PutRest>
+void put_fields(TextBuffer& out, std::string_view name, const std::vector<Field>& fields,
+                PutRest put_rest) {
+  out.put(fmt::format(R"("{}":[)", name));
   std::string_view comma;
-  for (const KnownField& field : verdict.known) {
-    out.put(fmt::format(R"({}{{"register":"{}","field":"{}","mask":"0x{:x}","value":"0x{:x}",)",
-                        comma, field.register_name, field.field, field.mask, field.value));
-    put_string(out, "why", field.why);
-    out.put('}');
-    comma = ",";
-  }
-  out.put(R"(],"must_be_given":[)");
-  comma = "";
-  for (const doctor::OpenField& field : verdict.open) {
+  for (const Field& field : fields) {
     out.put(fmt::format(R"({}{{"register":"{}","field":"{}",)", comma, field.register_name,
                         field.field));
+    comma = ",";
+    put_rest(field);
     put_string(out, "why", field.why);
     out.put('}');
-    comma = ",";
   }
   out.put(']');
+}
+
+void put_registers(TextBuffer& out, const Verdict& verdict) {
+  const auto nothing = [](const auto& /*field*/) {};
+  put_fields(out, "known", verdict.known, [&](const KnownField& field) {
+    out.put(fmt::format(R"("mask":"0x{:x}","value":"0x{:x}",)", field.mask, field.value));
+  });
+  out.put(',');
+  put_fields(out, "at_least", verdict.least, [&](const doctor::LeastField& field) {
+    out.put(fmt::format(R"("least":{},)", field.least));
+  });
+  out.put(',');
+  put_fields(out, "must_be_given", verdict.open, nothing);
+  out.put(',');
+  put_fields(out, "cannot_be_known", verdict.unknown, nothing);
 }
 
 void put_stream(TextBuffer& out, const StreamFound& stream, bool framed) {
@@ -320,7 +341,7 @@ void put_stream(TextBuffer& out, const StreamFound& stream, bool framed) {
     comma = ",";
   }
   out.put("],");
-  put_known(out, verdict);
+  put_registers(out, verdict);
   out.put(',');
   put_string(out, "source", source_option(stream, framed));
   out.put('}');

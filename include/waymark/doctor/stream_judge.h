@@ -27,11 +27,28 @@ struct KnownField {
   [[nodiscard]] std::uint32_t number() const;
 };
 
+/// A field of which the trace shows that it is not lower.
+struct LeastField {
+  std::string_view register_name;
+  std::string_view field;
+  std::uint32_t least = 0;  ///< As a number of the field.
+  std::string_view why;     ///< The evidence, as in KnownField.
+};
+
+/// A field whose value no trace can show.  Decoding with its usual value is right.
+struct UnknownField {
+  std::string_view register_name;
+  std::string_view field;
+  std::string why{};  ///< What the trace shows nevertheless, as the end of a sentence.
+};
+
 /// A field that the trace does not show, although decoding depends on it.
 struct OpenField {
   std::string_view register_name;
   std::string_view field;
   std::string_view why;  ///< What it changes.
+  /// The bit of a return stack, whose two values can be compared with a program; 0: another field.
+  std::uint32_t return_stack = 0;
 };
 
 /// One protocol for a stream.
@@ -49,7 +66,9 @@ struct Verdict {
   Trial trial{};
   Registers registers{};  ///< With what is known; other bits have usual values.
   std::vector<KnownField> known{};
+  std::vector<LeastField> least{};
   std::vector<OpenField> open{};
+  std::vector<UnknownField> unknown{};
   std::vector<Candidate> candidates{};  ///< The best first.
 };
 

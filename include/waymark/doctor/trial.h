@@ -44,6 +44,13 @@ enum class Witness : std::uint8_t {
   kHardware,
   kLocalTimestamp,
   kGlobalTimestamp,
+  kIgnore,  ///< ETMv4.3.
+};
+
+/// ETMv4: E atoms of which the trace shows whether it states their target.
+struct TakenAtoms {
+  std::uint64_t all = 0;
+  std::uint64_t told = 0;  ///< Those after which an address comes.
 };
 
 /// The result of one reading.
@@ -63,6 +70,7 @@ struct Trial {
   std::uint64_t data = 0;    ///< ITM: packets of data.
   std::uint32_t witnesses = 0;
   std::uint32_t info = 0;  ///< ETMv4: what all trace info packets say.
+  TakenAtoms taken{};
   bool has_info = false;
   bool cut = false;  ///< The last packet is not whole.
 
