@@ -4,7 +4,8 @@
 
 For each snapshot with instructions, one stretch of executed code after the other is changed in a copy: it gets one
 more instruction at its beginning, so all of its code moves, and its last instruction is lost. `waymark info` must find
-that the trace contradicts the image, and the first place that it names must be in the changed code.
+that the trace contradicts the image, and the first place that it names must be in the changed code. It counts as
+suspected if it is not named, but is among the other code that may be to blame.
 """
 import argparse
 import configparser
@@ -88,18 +89,23 @@ def change(snapshot, stretch):
     return changed
 
 
-def first_place(waymark, snapshot):
+def first_row(waymark, snapshot):
+    """The mismatch that is first in the trace."""
     info = subprocess.run([waymark, 'info', snapshot, '--format', 'json'], capture_output=True, text=True, check=False)
     found = json.loads(info.stdout)['mismatches']
-    return min(((row['index'], int(row['address'], 16), int(row['end'], 16)) for row in found), default=None)
+    return min(found, key=lambda row: (row['index'], int(row['address'], 16)), default=None)
+
+
+def is_inside(code, stretch):
+    return int(code['address'], 16) < stretch['end'] and stretch['start'] < int(code['end'], 16)
 
 
 def measure(arguments, snapshot):
-    changed = named = elsewhere = 0
+    changed = named = suspected = elsewhere = 0
     ranges = list(elements(arguments.waymark, snapshot))
     if not ranges:
         return None
-    if first_place(arguments.waymark, snapshot) is not None:
+    if first_row(arguments.waymark, snapshot) is not None:
         return 'contradicts already'
     for stretch in stretches(ranges):
         if changed == arguments.functions:
@@ -112,19 +118,21 @@ def measure(arguments, snapshot):
             if not change(copy, stretch):
                 continue
             changed += 1
-            place = first_place(arguments.waymark, copy)
-        inside = place is not None and place[1] < stretch['end'] and stretch['start'] < place[2]
+            row = first_row(arguments.waymark, copy)
+        inside = row is not None and is_inside(row, stretch)
+        among = row is not None and not inside and any(is_inside(code, stretch) for code in row['suspects'])
         named += inside
-        elsewhere += place is not None and not inside
+        suspected += among
+        elsewhere += row is not None and not inside and not among
         if arguments.verbose:
             print(f"  {stretch['start']:#x} to {stretch['end']:#x}, {stretch['branches']} ranges: ",
-                  'nothing' if place is None else f'{place[1]:#x}', flush=True)
-    return changed, named, elsewhere
+                  'nothing' if row is None else row['address'], flush=True)
+    return changed, named, suspected, elsewhere
 
 
 def main():
     arguments = parse_arguments()
-    sums = [0, 0, 0]
+    sums = [0, 0, 0, 0]
     for snapshot in arguments.snapshots:
         if not (snapshot / 'snapshot.ini').is_file():
             continue
@@ -134,9 +142,10 @@ def main():
         if isinstance(found, str):
             print(f'{snapshot.name:<22} {found}', flush=True)
             continue
-        print(f'{snapshot.name:<22} changed {found[0]}, named {found[1]}, named elsewhere {found[2]}', flush=True)
+        print(f'{snapshot.name:<22} changed {found[0]}, named {found[1]}, suspected {found[2]}, '
+              f'named elsewhere {found[3]}', flush=True)
         sums = [a + b for a, b in zip(sums, found)]
-    print(f'{"all":<22} changed {sums[0]}, named {sums[1]}, named elsewhere {sums[2]}')
+    print(f'{"all":<22} changed {sums[0]}, named {sums[1]}, suspected {sums[2]}, named elsewhere {sums[3]}')
     return 0 if sums[0] == sums[1] else 1
 
 

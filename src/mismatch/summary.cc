@@ -10,6 +10,17 @@ namespace {
 
 auto name_of(const FunctionRow& row) { return std::tie(row.program, row.function); }
 
+/// The names of the suspects besides the function of the row itself.
+std::vector<std::string> functions_of(const FunctionRow& row) {
+  std::vector<std::string> names;
+  for (const SuspectCode& code : row.suspects) {
+    const bool known = code.function.empty() || code.function == row.function ||
+                       std::ranges::find(names, code.function) != names.end();
+    if (!known) names.push_back(code.function);
+  }
+  return names;
+}
+
 }  // namespace
 
 void FunctionRows::add(FunctionRow row) {
@@ -22,6 +33,7 @@ void FunctionRows::add(FunctionRow row) {
       place->index = row.index;
       place->address = row.address;
       place->end = row.end;
+      place->suspects = std::move(row.suspects);
     }
     return;
   }
@@ -54,6 +66,7 @@ std::vector<ProgramSummary> by_program(std::span<const FunctionRow> rows) {
       summary.index = row.index;
       summary.address = row.address;
       summary.function = row.function;
+      summary.suspects = functions_of(row);
     }
     if (summary.build_id.empty()) summary.build_id = row.build_id;
     ++at->functions;

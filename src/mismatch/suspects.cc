@@ -1,34 +1,66 @@
 #include "waymark/mismatch/suspects.h"
 
-#include <limits>
-#include <utility>
+#include <algorithm>
 
 namespace waymark::mismatch {
 
-void Suspects::count(std::span<const Walked> path, std::uint64_t Record::* of) {
-  for (const Walked& walked : path) {
-    const auto known = ranges_.find(walked.start);
-    if (known != ranges_.end()) {
-      ++(known->second.*of);
-    } else if (ranges_.size() < kMostRanges) {
-      ranges_[walked.start].*of = 1;
-    }
+Suspects::Record* Suspects::record_of(const Walked& walked) {
+  auto known = ranges_.find(walked.end);
+  if (known == ranges_.end()) {
+    if (ranges_.size() == kMostRanges) return nullptr;
+    known = ranges_.try_emplace(walked.end).first;
   }
+  Record& record = known->second;
+  if (record.way == ways_) return nullptr;
+  record.way = ways_;
+  return &record;
+}
+
+void Suspects::pass(std::span<const Walked> path) {
+  ++ways_;
+  for (const Walked& walked : path) {
+    Record* const record = record_of(walked);
+    if (record != nullptr) ++record->passes;
+    if (const auto known = ranges_.find(walked.end); known != ranges_.end())
+      known->second.from = std::min(known->second.from, walked.start);
+  }
+}
+
+void Suspects::fail(std::span<const Walked> path) {
+  ++ways_;
+  for (const Walked& walked : path)
+    if (Record* const record = record_of(walked)) ++record->failures;
+}
+
+Suspects::Rank Suspects::rank_of(const Walked& walked) const {
+  const auto known = ranges_.find(walked.end);
+  const Record record = known == ranges_.end() ? Record{} : known->second;
+  // Code before the one that passed was not on a good way.
+  return {.passes = record.from <= walked.start ? record.passes : 0, .spared = ~record.failures};
 }
 
 const Walked* Suspects::blame(std::span<const Walked> path) const {
   const Walked* blamed = nullptr;
-  Record worst{.passes = std::numeric_limits<std::uint64_t>::max()};
+  Rank worst;
   for (const Walked& walked : path) {
-    const auto known = ranges_.find(walked.start);
-    const Record record = known == ranges_.end() ? Record{} : known->second;
-    if (blamed != nullptr &&
-        std::pair(record.passes, worst.failures) >= std::pair(worst.passes, record.failures))
-      continue;
+    const Rank rank = rank_of(walked);
+    if (blamed != nullptr && worst < rank) continue;
     blamed = &walked;
-    worst = record;
+    worst = rank;
   }
   return blamed;
+}
+
+std::vector<Walked> Suspects::suspects(std::span<const Walked> path) const {
+  std::vector<Walked> all;
+  const Walked* const blamed = blame(path);
+  if (blamed == nullptr) return all;
+  const Rank worst = rank_of(*blamed);
+  for (const Walked& walked : path) {
+    if (rank_of(walked) == worst && std::ranges::find(all, walked.end, &Walked::end) == all.end())
+      all.push_back(walked);
+  }
+  return all;
 }
 
 }  // namespace waymark::mismatch

@@ -132,6 +132,27 @@ TEST_F(FinderTest, an_unconditional_branch_that_was_not_taken) {
   EXPECT_EQ(found(), Addresses{0x1008});
 }
 
+TEST_F(FinderTest, what_follows_from_a_contradiction_is_not_another_one) {
+  // Decoding goes on after the branch, where nothing ran, up to the next address in the trace.
+  see({range(kCode, 3, kBranch, false), range(0x100C, 4, kIndirect),
+       range(kCode, 3, kBranch, false)});
+  EXPECT_EQ(found(), (Addresses{0x1008, 0x1008}));
+  see({range(0x100C, 2, kBranch, true, true), range(0x1018, 1, kBranch, false)});
+  EXPECT_EQ(found().size(), 2U);
+  see({simple(ElementKind::kTraceOn), range(kCode, 3, kBranch, false)});
+  EXPECT_EQ(found().size(), 3U);
+}
+
+TEST_F(FinderTest, nothing_is_compared_between_a_way_that_was_not_traced_and_the_next_address) {
+  Element way = simple(ElementKind::kInstrRangeNoPath);
+  way.end = kCode;
+  see({range(kCode, 3, kBranch), way, range(kCode, 3, kBranch, false),
+       range(0x100C, 2, kBranch, true, true), range(0x1018, 1, kIndirect)});
+  EXPECT_EQ(found(), Addresses());
+  see({range(kCode, 3, kBranch, false)});
+  EXPECT_EQ(found(), Addresses{0x1008});
+}
+
 TEST_F(FinderTest, an_exception_after_the_code_that_was_reached) {
   Element walked = range(0x1018, 0, isa::InstrType::kOther);
   see({range(kCode, 3, kBranch), exception(0x1018)});

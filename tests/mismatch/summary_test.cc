@@ -91,5 +91,21 @@ TEST(MismatchSummary, the_cause_depends_on_the_code) {
   EXPECT_EQ(by_program(rows)[0].cause, Cause::kOtherFile);
 }
 
+TEST(MismatchSummary, other_functions_that_are_as_suspect_are_named_once) {
+  FunctionRows rows;
+  FunctionRow later = row("p", "a");
+  later.index = 20;
+  later.suspects = {{.function = "later"}};
+  rows.add(later);
+  FunctionRow first = row("p", "a");
+  first.index = 10;
+  first.suspects = {{.function = "b"}, {.function = "a"}, {}, {.function = "c"}, {.function = "b"}};
+  rows.add(first);
+  rows.add(later);
+  const auto programs = by_program(rows.take());
+  ASSERT_EQ(programs.size(), 1U);
+  EXPECT_EQ(programs[0].suspects, (std::vector<std::string>{"b", "c"}));
+}
+
 }  // namespace
 }  // namespace waymark::mismatch

@@ -19,14 +19,40 @@ TEST(MismatchSuspects, code_that_also_passes_is_not_blamed) {
   EXPECT_EQ(suspects.blame(bad)->end, 0x220U);
 }
 
-TEST(MismatchSuspects, of_equal_ones_the_one_that_fails_most_is_blamed_then_the_first) {
+TEST(MismatchSuspects, of_equal_ones_the_one_that_fails_most_is_blamed_then_the_last) {
   Suspects suspects;
   const Path one{{0x100, 0x110}, {0x200, 0x220}};
   const Path other{{0x200, 0x220}, {0x400, 0x420}};
   suspects.fail(one);
-  EXPECT_EQ(suspects.blame(one)->start, 0x100U);
+  EXPECT_EQ(suspects.blame(one)->start, 0x200U);
+  ASSERT_EQ(suspects.suspects(one).size(), 2U);
   suspects.fail(other);
   EXPECT_EQ(suspects.blame(one)->start, 0x200U);
+  ASSERT_EQ(suspects.suspects(one).size(), 1U);
+  EXPECT_EQ(suspects.suspects(other).front().start, 0x200U);
+}
+
+TEST(MismatchSuspects, a_loop_fails_once_on_each_way) {
+  Suspects suspects;
+  const Path looped{{0x100, 0x110}, {0x200, 0x220}, {0x200, 0x220}, {0x200, 0x220}};
+  const Path plain{{0x100, 0x110}, {0x300, 0x320}};
+  suspects.fail(looped);
+  suspects.fail(plain);
+  EXPECT_EQ(suspects.blame(looped)->start, 0x100U);
+  EXPECT_EQ(suspects.suspects(looped).size(), 1U);
+}
+
+TEST(MismatchSuspects, code_that_was_entered_at_another_place_is_not_blamed) {
+  Suspects suspects;
+  suspects.pass(Path{{0x400, 0x420}});
+  // A branch of other code led into the range.
+  const Path bad{{0x100, 0x110}, {0x404, 0x420}};
+  suspects.fail(bad);
+  EXPECT_EQ(suspects.blame(bad)->start, 0x100U);
+  // What is before the part that passed is suspect.
+  const Path before{{0x3F0, 0x420}};
+  suspects.fail(before);
+  EXPECT_EQ(suspects.suspects(Path{{0x100, 0x110}, {0x3F0, 0x420}}).back().start, 0x3F0U);
 }
 
 TEST(MismatchSuspects, an_empty_way_blames_nothing) { EXPECT_EQ(Suspects().blame({}), nullptr); }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -117,13 +118,31 @@ class MismatchCollector {
     } else {
       row.program = region_at(capture_.image(), row.address);
     }
+    add_suspects(kept, row);
     if (!places_) return row;
     const program::Place place = places_(at, row.address);
-    if (place.program == nullptr) return row;
-    row.build_id = build_id_of(*place.program);
-    const program::Function* const function = place.program->function(place.address);
-    if (function != nullptr) row.function = outputs::readable_name(function->name);
+    if (place.program != nullptr) row.build_id = build_id_of(*place.program);
+    row.function = function_at(at, row.address);
     return row;
+  }
+
+  /// Empty: not known.
+  [[nodiscard]] std::string function_at(const Element& at, std::uint64_t address) {
+    const program::Place place = places_ ? places_(at, address) : program::Place{};
+    const program::Function* const function =
+        place.program == nullptr ? nullptr : place.program->function(place.address);
+    return function == nullptr ? std::string() : outputs::readable_name(function->name);
+  }
+
+  /// Code of other programs counts too: a call may have gone there by mistake, or from there.
+  void add_suspects(const Kept& kept, mismatch::FunctionRow& row) {
+    for (const mismatch::Walked& walked : std::views::reverse(suspects_.suspects(kept.path))) {
+      if (walked.start == row.address) continue;
+      if (row.suspects.size() == mismatch::kMostSuspects) return;
+      row.suspects.push_back({.address = walked.start,
+                              .end = walked.end,
+                              .function = function_at(kept.element, walked.start)});
+    }
   }
 
   const inputs::Capture& capture_;
@@ -158,6 +177,11 @@ std::vector<exports::Finding> ImageMismatches::findings() const {
                     counted(program.times, "time"), names.empty() ? "" : ", in ", names);
     text += fmt::format(", first at 0x{:x}, at byte {} of the trace: other code ran. ",
                         program.address, program.index);
+    if (!program.suspects.empty()) {
+      text += fmt::format("The way there also led through {}, which {} as suspect. ",
+                          fmt::join(program.suspects, ", "),
+                          one_or(program.suspects.size(), "is", "are"));
+    }
     text += remedy(program.cause);
     if (!program.build_id.empty() && program.cause != mismatch::Cause::kChangedCode)
       text += fmt::format(" Its build ID is {}.", program.build_id);
@@ -210,8 +234,17 @@ void write_mismatches_json(TextBuffer& out, const inputs::Capture& capture,
       out.put(R"(,"function":)");
       outputs::write_json_string(out, row.function);
       out.put(fmt::format(
-          R"(,"times":{},"kernel_changes_code":{},"address":"0x{:x}","end":"0x{:x}","index":{}}})",
+          R"(,"times":{},"kernel_changes_code":{},"address":"0x{:x}","end":"0x{:x}","index":{},)"
+          R"("suspects":[)",
           row.times, row.switches, row.address, row.end, row.index));
+      std::string_view next;
+      for (const mismatch::SuspectCode& code : row.suspects) {
+        out.put(fmt::format(R"({}{{"address":"0x{:x}","end":"0x{:x}","function":)",
+                            std::exchange(next, ","), code.address, code.end));
+        outputs::write_json_string(out, code.function);
+        out.put('}');
+      }
+      out.put("]}");
     }
   }
   out.put(']');

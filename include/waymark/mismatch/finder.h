@@ -27,7 +27,7 @@ struct Walked {
   std::uint64_t end = 0;
 };
 
-/// A contradiction.
+/// A contradiction.  There is at most one between two addresses in the trace.
 struct Mismatch {
   Kind kind = Kind::kDecoder;
   Element element{};          ///< The last range before it: its process, place and trace ID.
@@ -70,6 +70,10 @@ class Finder {
     Element last{};  ///< The last range.
     bool any = false;
     bool expects = false;  ///< `next` is known.
+    /// After a contradiction, decoding goes on in code that did not run, until the trace states an
+    /// address.  What it meets there follows from that contradiction.  The same after a way that
+    /// was not traced.
+    bool astray = false;
     std::uint64_t next = 0;
     std::vector<Walked> path{};
     std::size_t oldest = 0;  ///< In `path`, once it is full.
@@ -79,6 +83,7 @@ class Finder {
   void exception(Position& position, const Element& element);
   void walk_on(Position& position, const Element& element);
   void lose(Position& position);
+  void pass_unknown_way(Position& position, const Element& element);
   void report(Position& position, Kind kind, const Element& element, std::uint64_t address);
   [[nodiscard]] bool target_of(const Element& element, std::uint64_t& target) const;
   [[nodiscard]] bool passes_branch(const Element& element, std::uint64_t& branch) const;

@@ -11,6 +11,14 @@
 
 namespace waymark::mismatch {
 
+/// Code that may differ.
+struct SuspectCode {
+  std::uint64_t address = 0;
+  std::uint64_t end = 0;
+  std::string function{};  ///< Empty: not known.
+};
+inline constexpr std::size_t kMostSuspects = 8;
+
 /// How often trace and code image disagreed in one function.
 struct FunctionRow {
   std::string program{};   ///< Its path on this machine; empty: not known.
@@ -24,6 +32,8 @@ struct FunctionRow {
   std::uint64_t address = 0;
   std::uint64_t end = 0;
   TraceIndex index = 0;
+  /// What else on the way to the first one is as suspect, the nearest first; at most kMostSuspects.
+  std::vector<SuspectCode> suspects{};
 };
 
 /// Adds up rows.
@@ -56,6 +66,8 @@ struct ProgramSummary {
   std::uint64_t address = 0;
   TraceIndex index = 0;
   std::string function{};
+  /// Other functions on the way to it that are as suspect, each once.
+  std::vector<std::string> suspects{};
   /// The most frequent functions, with how often; at most kMostNamed.
   std::vector<std::pair<std::string, std::uint64_t>> functions{};
   std::size_t other_functions = 0;

@@ -1,40 +1,58 @@
 // Which code on the way to a contradiction is the code that differs.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <unordered_map>
+#include <vector>
 
 #include "waymark/mismatch/finder.h"
 
 namespace waymark::mismatch {
 
 /// A contradiction shows where decoding meets an address that cannot be; the code that differs may
-/// be far before it.  So ranges that also occur on ways without a contradiction are not suspected:
-/// of a way to a contradiction, the range is blamed that occurs least often on good ways, then most
-/// often on bad ones, and then the first.  Bounded: kMostRanges are remembered.
+/// be far before it.  So code that also occurs on ways without a contradiction is not suspected: of
+/// a way to a contradiction, the range is blamed that occurs on the fewest good ways, then on the
+/// most bad ones, and then the last, as a wrong image is soon contradicted.  Ranges are known by
+/// their ends: one that was entered at another place, by mistake, has the same code up to its
+/// waypoint.  Bounded: kMostRanges are remembered.
 class Suspects {
  public:
   static constexpr std::size_t kMostRanges = std::size_t{1} << 16;
 
   /// A way without a contradiction.
-  void pass(std::span<const Walked> path) { count(path, &Record::passes); }
+  void pass(std::span<const Walked> path);
   /// A way to a contradiction.
-  void fail(std::span<const Walked> path) { count(path, &Record::failures); }
+  void fail(std::span<const Walked> path);
 
   /// The range of a way to a contradiction that is to blame, once all ways are known; nullptr: the
   /// way is empty.  It is in `path`.
   [[nodiscard]] const Walked* blame(std::span<const Walked> path) const;
+  /// All ranges of the way that are as suspect as the one that blame() gives, in the order of the
+  /// way.  Each end occurs once.
+  [[nodiscard]] std::vector<Walked> suspects(std::span<const Walked> path) const;
 
  private:
   struct Record {
-    std::uint64_t passes = 0;
+    std::uint64_t passes = 0;  ///< Ways; a way with a loop counts once.
     std::uint64_t failures = 0;
+    std::uint64_t from = ~std::uint64_t{0};  ///< The lowest start on a way that passed.
+    std::uint64_t way = 0;                   ///< The last way that was counted.
   };
-  void count(std::span<const Walked> path, std::uint64_t Record::* of);
+  /// Lower is more suspect.
+  struct Rank {
+    std::uint64_t passes = 0;
+    std::uint64_t spared = 0;  ///< Falls with each failure.
+    friend auto operator<=>(const Rank&, const Rank&) = default;
+  };
+  /// nullptr: it was counted for this way, or there is no room.
+  Record* record_of(const Walked& walked);
+  [[nodiscard]] Rank rank_of(const Walked& walked) const;
 
-  std::unordered_map<std::uint64_t, Record> ranges_;  ///< By the first address.
+  std::unordered_map<std::uint64_t, Record> ranges_;  ///< By the end.
+  std::uint64_t ways_ = 0;
 };
 
 }  // namespace waymark::mismatch
