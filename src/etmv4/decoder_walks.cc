@@ -204,11 +204,18 @@ bool Decoder::commit_q() {
   const std::uint64_t target = to.address.value;
   const Isa target_isa = isa_of(to.context ? to.context->sf : mode_.is_64bit, to.address.is);
   const std::uint32_t wanted = entry.known ? entry.count : 0;
-  const flow::Stretch walked =
-      walk(flow::walk_to, {.ends_at = flow::EndsAt::kBranches, .most = wanted});
-  if (walked.ended != BlockEnd::kWaypoint && walked.ended != BlockEnd::kNotAccessible &&
-      walked.ended != BlockEnd::kRangeLimit)
-    return fail_walk(walked.ended, index, Finding::kQNotFollowed);
+  flow::Stretch walked{.start = path_.address, .end = path_.address};
+  if (traits_.reports_lost_atoms) {
+    // What the element passes cannot be compared with the image: it says neither which branches
+    // were taken nor which calls the trace unit remembers.  The trace before and after it can.
+    path_.return_stack.clear();
+    path_.pop_pending = false;
+  } else {
+    walked = walk(flow::walk_to, {.ends_at = flow::EndsAt::kBranches, .most = wanted});
+    if (walked.ended != BlockEnd::kWaypoint && walked.ended != BlockEnd::kNotAccessible &&
+        walked.ended != BlockEnd::kRangeLimit)
+      return fail_walk(walked.ended, index, Finding::kQNotFollowed);
+  }
   if (wanted != 0 && walked.count == wanted &&
       (walked.end == target || flow::is_branch(walked.last))) {
     emit_walk(index, walked);

@@ -28,12 +28,6 @@ bool traces_data(const RegisterReader& registers) {
 
 namespace {
 
-/// Whether the registers of an ETMv4 or ETE allow Q elements.
-bool traces_q(const RegisterReader& registers) {
-  constexpr std::uint32_t kQe = 0x6000;
-  return (registers("TRCCONFIGR").value_or(0) & kQe) != 0;
-}
-
 /// FNV-1a over a text of everything that determines the source.
 std::uint64_t config_hash(const ProtocolRow& row, const RegisterReader& registers,
                           const isa::Core& core, const SourceOptions& options) {
@@ -224,8 +218,7 @@ Result<void> CaptureBuilder::attach(const ProtocolRow& row, const RegisterReader
   }
   auto made = row.make(registers, core, capture_.image_.get(), source);
   if (!made) return std::unexpected(made.error());
-  // Where a Q element leads and what it passes is not known well enough to compare it.
-  if (capture_.checking_tree_ != nullptr && row.needs_core && !traces_q(registers)) {
+  if (capture_.checking_tree_ != nullptr && row.needs_core) {
     source.decode = true;
     source.flags = kReportLostAtoms;
     auto checking = row.make(registers, core, capture_.image_.get(), source);

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
+#include "gap_images.h"
 #include "trials.h"
+#include "waymark/inputs/trace_name.h"
 #include "waymark/locate/code_sites.h"
 #include "waymark/locate/slide_votes.h"
 
@@ -46,16 +49,21 @@ Verdict verdict_of(const Evidence& evidence, double share) {
   return share >= kHalf && evidence.waypoints >= kFew ? Verdict::kPerhaps : Verdict::kNotExecuted;
 }
 
+/// Whether nothing is known at these addresses besides what the image has.  Empty: it is so.
+using IsFree = std::function<bool(const CodeRange& range)>;
+
 /// A program at one place of an image, as long as the object lives.
 class Mounted {
  public:
-  Mounted(image::Image& image, const elf::File& program, std::uint64_t slide, std::uint64_t mask)
+  Mounted(image::Image& image, const elf::File& program, std::uint64_t slide, std::uint64_t mask,
+          const IsFree& is_free)
       : image_(image) {
     for (const elf::Segment& segment : code_segments(program)) {
       const std::uint64_t address = (segment.address + slide) & mask;
       const Bytes bytes = program.contents(segment);
       const bool fits = !bytes.empty() && address <= mask && bytes.size() - 1 <= mask - address;
-      if (!fits || !image.add_view(address, bytes)) {
+      const bool free = !is_free || is_free({address, bytes.size()});
+      if (!fits || !free || !image.add_view(address, bytes)) {
         complete_ = false;
         return;
       }
@@ -87,8 +95,9 @@ struct Tried {
 /// Searches one program after the other.
 class Search {
  public:
-  Search(image::Image& image, Trials& trials, std::vector<std::uint64_t> addresses)
-      : image_(image), trials_(trials), addresses_(std::move(addresses)) {}
+  Search(image::Image& image, Trials& trials, std::vector<std::uint64_t> addresses,
+         const IsFree& is_free)
+      : image_(image), trials_(trials), addresses_(std::move(addresses)), is_free_(is_free) {}
 
   Found look_for(const std::string& path) {
     Found found{.path = path};
@@ -148,7 +157,7 @@ class Search {
     for (const SlideVote& vote : votes) {
       if (trials_.stopped()) return;
       if (std::ranges::find(tried_, vote.slide, &Tried::slide) != tried_.end()) continue;
-      const Mounted mounted(image_, program, vote.slide, mask());
+      const Mounted mounted(image_, program, vote.slide, mask(), is_free_);
       if (!mounted.complete()) continue;
       tried_.push_back({vote.slide, trials_.try_briefly(mounted.ranges())});
       if (is_found()) return;
@@ -169,7 +178,7 @@ class Search {
     if (tried_.size() > kMostCompared) tried_.resize(kMostCompared);
     std::optional<Tried> best;
     for (const Tried& one : tried_) {
-      const Mounted mounted(image_, program, one.slide, mask());
+      const Mounted mounted(image_, program, one.slide, mask(), is_free_);
       const Evidence evidence = trials_.try_all(mounted.ranges());
       if (evidence.waypoints == 0 && evidence.contradictions == 0) continue;
       if (!best || is_better(evidence, best->evidence)) best = Tried{one.slide, evidence};
@@ -177,6 +186,7 @@ class Search {
     }
     if (!best) return;
     found.slide = best->slide;
+    found.first = (code_segments(program).front().address + best->slide) & mask();
     found.evidence = best->evidence;
     const auto all = static_cast<double>(trials_.stated());
     found.share = std::max(0.0, 1 - static_cast<double>(best->evidence.missing) / all);
@@ -186,34 +196,20 @@ class Search {
   image::Image& image_;
   Trials& trials_;
   std::vector<std::uint64_t> addresses_;
+  const IsFree& is_free_;
   std::vector<CodeSites> sites_;  ///< By instruction set, of the present program.
   std::vector<Tried> tried_;
   bool wide_ = true;
 };
 
-}  // namespace
-
-Result<Report> locate(inputs::Capture& capture, image::Image& image,
-                      std::span<const std::string> paths, const std::function<bool()>& stop) {
-  const bool comparable =
-      capture.checking_tree() != nullptr && !capture.checking_tree()->sources().empty();
-  if (!comparable) {
-    return fail(ErrorCode::kUnsupported,
-                fmt::format("{}: no source has trace of instructions that can be compared with "
-                            "programs.",
-                            capture.trace().path()));
-  }
-  Trials trials(capture, stop);
+/// kIo: `stop` said so.
+Result<Report> report_of(image::Image& image, Trials trials, const IsFree& is_free,
+                         std::span<const std::string> paths) {
   std::vector<std::uint64_t> addresses = trials.read_addresses();
-  if (addresses.empty() && !trials.stopped()) {
-    return fail(ErrorCode::kBadData,
-                fmt::format("{}: the trace states no address whose code is not known already.",
-                            capture.trace().path()));
-  }
   Report report{.stated = trials.stated(), .distinct = addresses.size()};
-  Search search(image, trials, std::move(addresses));
+  Search search(image, trials, std::move(addresses), is_free);
   for (const std::string& path : paths) {
-    if (trials.stopped()) break;
+    if (trials.stopped() || report.distinct == 0) break;
     report.programs.push_back(search.look_for(path));
   }
   if (trials.stopped()) return fail(ErrorCode::kIo, "The search was interrupted.");
@@ -222,6 +218,103 @@ Result<Report> locate(inputs::Capture& capture, image::Image& image,
     return a.verdict <= Verdict::kPerhaps && a.evidence.waypoints > b.evidence.waypoints;
   });
   return report;
+}
+
+/// The processes with addresses without code, the most addresses first.
+std::vector<Process> processes_without_code(inputs::Capture& capture, GapImages& images,
+                                            const std::function<bool()>& stop) {
+  std::map<std::int32_t, std::pair<std::uint64_t, std::string>> found;
+  Trials(capture, stop).read_missing([&](const Element& element) {
+    const perf::Task& task = images.task_of(element);
+    auto& [times, name] = found[task.pid];
+    ++times;
+    if (name.empty()) name = task.name;
+  });
+  std::vector<std::pair<std::uint64_t, Process>> sorted;
+  for (const auto& [pid, what] : found)
+    sorted.push_back({what.first, {.pid = pid, .name = what.second}});
+  std::ranges::stable_sort(sorted, std::ranges::greater{},
+                           &std::pair<std::uint64_t, Process>::first);
+  std::vector<Process> processes;
+  for (auto& [times, process] : sorted)
+    if (processes.size() < kMostProcesses) processes.push_back(std::move(process));
+  return processes;
+}
+
+/// As long as the object lives, the memory of a capture is that of the selector.
+class Selected {
+ public:
+  Selected(inputs::Capture& capture, image::Image& memory, const image::ImageSelector& selector)
+      : capture_(capture), memory_(memory), before_(memory.selector()) {
+    memory.set_selector(&selector);
+  }
+  ~Selected() {
+    memory_.set_selector(before_);
+    for (Source* const source : capture_.checking_tree()->sources()) source->refresh();
+  }
+  Selected(const Selected&) = delete;
+  Selected& operator=(const Selected&) = delete;
+
+ private:
+  inputs::Capture& capture_;
+  image::Image& memory_;
+  const image::ImageSelector* before_;
+};
+
+Result<std::vector<Report>> search_processes(inputs::Capture& capture, image::Image& memory,
+                                             std::span<const std::string> paths,
+                                             const std::function<bool()>& stop) {
+  GapImages images(*capture.processes());
+  std::vector<Report> reports;
+  const std::vector<Process> processes = processes_without_code(capture, images, stop);
+  const Selected selected(capture, memory, images);
+  const IsFree is_free = [&](const CodeRange& range) {
+    return images.is_free(range.address, range.size);
+  };
+  for (const Process& process : processes) {
+    images.choose(process.pid);
+    Trials trials(capture, stop, [&](const Element& element) {
+      return images.task_of(element).pid == process.pid;
+    });
+    auto report = report_of(images.trial(), std::move(trials), is_free, paths);
+    if (!report) return std::unexpected(report.error());
+    report->process = process;
+    for (Found& found : report->programs)
+      if (found.verdict <= Verdict::kPerhaps) found.recorded = images.recorded_at(found.first);
+    reports.push_back(*std::move(report));
+  }
+  return reports;
+}
+
+}  // namespace
+
+Result<std::vector<Report>> locate(inputs::Capture& capture, image::Image& image,
+                                   std::span<const std::string> paths,
+                                   const std::function<bool()>& stop) {
+  const bool comparable =
+      capture.checking_tree() != nullptr && !capture.checking_tree()->sources().empty();
+  if (!comparable) {
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("{}: no source has trace of instructions that can be compared with "
+                            "programs.",
+                            inputs::trace_name(capture)));
+  }
+  std::vector<Report> reports;
+  if (capture.processes() == nullptr) {
+    auto report = report_of(image, Trials(capture, stop), {}, paths);
+    if (!report) return std::unexpected(report.error());
+    reports.push_back(*std::move(report));
+  } else {
+    auto found = search_processes(capture, image, paths, stop);
+    if (!found) return std::unexpected(found.error());
+    reports = *std::move(found);
+  }
+  if (std::ranges::all_of(reports, [](const Report& report) { return report.distinct == 0; })) {
+    return fail(ErrorCode::kBadData,
+                fmt::format("{}: the trace states no address whose code is not known already.",
+                            inputs::trace_name(capture)));
+  }
+  return reports;
 }
 
 }  // namespace waymark::locate

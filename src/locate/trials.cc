@@ -24,11 +24,12 @@ bool is_hopeless(const Evidence& evidence) {
 
 }  // namespace
 
-Trials::Trials(inputs::Capture& capture, const std::function<bool()>& stop)
+Trials::Trials(inputs::Capture& capture, const std::function<bool()>& stop, IsOurs is_ours)
     : capture_(capture),
       tree_(*capture.checking_tree()),
       memory_(capture),
       stop_(stop),
+      is_ours_(std::move(is_ours)),
       windows_(inputs::spread_windows(capture, kMostRead)) {}
 
 bool Trials::asks_to_stop() {
@@ -36,15 +37,32 @@ bool Trials::asks_to_stop() {
   return stopped_;
 }
 
+void Trials::refresh() {
+  for (Source* const source : tree_.sources()) source->refresh();
+}
+
+void Trials::read_missing(const std::function<void(const Element& element)>& take) {
+  refresh();
+  for (const inputs::TraceWindow& window : windows_) {
+    if (asks_to_stop()) break;
+    inputs::decode_window(capture_, tree_, window, nullptr, [&](std::span<const Element> elements) {
+      for (const Element& element : elements)
+        if (element.kind == ElementKind::kAddrNacc) take(element);
+      return true;
+    });
+  }
+}
+
 std::vector<std::uint64_t> Trials::read_addresses() {
   std::unordered_map<std::uint64_t, std::uint64_t> times;
+  refresh();
   for (const inputs::TraceWindow& window : windows_) {
     if (asks_to_stop()) break;
     std::uint64_t here = 0;
     TraceIndex enough = window.end;
     inputs::decode_window(capture_, tree_, window, nullptr, [&](std::span<const Element> elements) {
       for (const Element& element : elements) {
-        if (element.kind != ElementKind::kAddrNacc) continue;
+        if (element.kind != ElementKind::kAddrNacc || !is_ours(element)) continue;
         ++stated_;
         if (++here == 1) enough = std::min(enough, element.index + kBriefBytes);
         if (here == kBriefAddresses) enough = std::min(enough, element.index + kFrame);
@@ -96,11 +114,11 @@ void Trials::decode(inputs::TraceWindow window, const std::vector<CodeRange>& co
         return memory_.read(element, address, scratch);
       },
       [&](const mismatch::Mismatch& mismatch) {
-        const bool ours = is_inside(mismatch.address) ||
-                          std::ranges::any_of(mismatch.path, [&](const mismatch::Walked& walked) {
-                            return is_inside(walked.start);
-                          });
-        if (!ours) return;
+        const bool inside = is_inside(mismatch.address) ||
+                            std::ranges::any_of(mismatch.path, [&](const mismatch::Walked& walked) {
+                              return is_inside(walked.start);
+                            });
+        if (!inside || !is_ours(mismatch.element)) return;
         if (evidence.contradictions++ != 0) return;
         evidence.before_first = evidence.waypoints;
         evidence.address = mismatch.address;
@@ -111,11 +129,11 @@ void Trials::decode(inputs::TraceWindow window, const std::vector<CodeRange>& co
                 path, [&](const mismatch::Walked& walked) { return is_inside(walked.start); }))
           ++evidence.ways;
       });
-  for (Source* const source : tree_.sources()) source->refresh();
+  refresh();
   inputs::decode_window(capture_, tree_, window, &finder, [&](std::span<const Element> elements) {
     for (const Element& element : elements) {
-      if (element.kind == ElementKind::kAddrNacc) ++evidence.missing;
-      if (element.kind == ElementKind::kInstrRange && is_inside(element.start))
+      if (element.kind == ElementKind::kAddrNacc && is_ours(element)) ++evidence.missing;
+      if (element.kind == ElementKind::kInstrRange && is_inside(element.start) && is_ours(element))
         ++evidence.waypoints;
       finder.observe({&element, 1});
     }

@@ -20,8 +20,14 @@ struct CodeRange {
 
 class Trials {
  public:
-  /// `stop` is asked before each stretch.
-  Trials(inputs::Capture& capture, const std::function<bool()>& stop);
+  /// Only these elements count.
+  using IsOurs = std::function<bool(const Element& element)>;
+
+  /// `stop` is asked before each stretch.  `is_ours`, which may be empty: all are.
+  Trials(inputs::Capture& capture, const std::function<bool()>& stop, IsOurs is_ours = {});
+
+  /// Gives each address without code in the image as it is now.
+  void read_missing(const std::function<void(const Element& element)>& take);
 
   /// The addresses without code in the image as it is now, the most frequent first; each once.
   std::vector<std::uint64_t> read_addresses();
@@ -38,6 +44,11 @@ class Trials {
   [[nodiscard]] bool stopped() const { return stopped_; }
 
  private:
+  [[nodiscard]] bool is_ours(const Element& element) const {
+    return !is_ours_ || is_ours_(element);
+  }
+  /// The memory has changed since the last window.
+  void refresh();
   void decode(inputs::TraceWindow window, const std::vector<CodeRange>& code, bool briefly,
               Evidence& evidence);
 
@@ -45,6 +56,7 @@ class Trials {
   DecodeTree& tree_;
   inputs::CodeMemory memory_;
   const std::function<bool()>& stop_;
+  IsOurs is_ours_;
   std::vector<inputs::TraceWindow> windows_;
   std::vector<inputs::TraceWindow> brief_;  ///< The beginnings of some of them.
   std::uint64_t stated_ = 0;

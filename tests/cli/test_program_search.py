@@ -6,6 +6,7 @@ import pytest
 from support.elf import make_arm_elf, make_elf, make_parts
 
 SLIDE = 0x7654000
+NEAR = 0x31000
 
 
 @pytest.fixture(scope='session')
@@ -90,6 +91,64 @@ def test_other_protocols_and_instruction_sets(run, synth, options, tmp_path):
     (tmp_path / 'own.elf').write_bytes(make(code, address - 0x31000))
     found = run('info', target, '--programs', 'own.elf', '--format', 'json').json_lines()[1]
     assert (found['programs'][0]['verdict'], found['programs'][0]['slide']) == ('executed', '0x31000')
+
+
+def test_a_return_stack_is_found(run, synth, tmp_path):
+    capture = synth('--size', 60000, '--seed', 5, '--return-stack')
+    program_of(capture, tmp_path / 'programs/own.elf', SLIDE)
+    found = run('doctor', capture / 'trace.bin', '--programs', 'programs', '--format', 'json').json_lines()[1]
+    assert found['programs'][0]['verdict'] == 'executed' and found['programs'][0]['contradictions'] == 0
+    stack = found['return_stack']
+    assert stack['value'] == 'on' and stack['on']['contradictions'] == 0 < stack['off']['contradictions']
+    config, = [word for word in found['next'].split(',') if 'TRCCONFIGR' in word]
+    assert int(config.split('=')[1].split()[0], 16) & 0x1000
+    run('doctor', capture / 'trace.bin', '--programs', 'programs').has('return stack\n  It is on.')
+
+
+def test_without_a_return_stack_both_values_decode_alike(run, board, programs):
+    found = run('doctor', board / 'trace.bin', '--programs', programs / 'right.elf', '--format', 'json').json_lines()[1]
+    assert found['return_stack']['value'] == 'either'
+    assert found['return_stack']['on'] == found['return_stack']['off']
+    other = run('doctor', board / 'trace.bin', '--programs', programs / 'other11.elf', '--format', 'json').json_lines()[1]
+    assert other['return_stack']['value'] == 'unknown'
+
+
+def test_trace_with_q_elements(run, synth, tmp_path):
+    capture = synth('--size', 60000, '--seed', 5, '--q', 20)
+    program_of(capture, tmp_path / 'programs/own.elf', SLIDE)
+    program_of(synth('--size', 2000, '--seed', 11), tmp_path / 'programs/other.elf', SLIDE)
+    target = without_memory(capture, tmp_path / 'board')
+    own, other = run('info', target, '--programs', 'programs', '--format', 'json').json_lines()[1]['programs']
+    assert (own['verdict'], int(own['slide'], 16), own['contradictions']) == ('executed', SLIDE, 0)
+    assert other['verdict'] == 'not executed'
+    assert run('info', capture, '--format', 'json').json()['mismatches'] == []
+
+
+def test_a_recording_of_two_processes(run, synth, tmp_path):
+    capture = synth('--size', 60000, '--seed', 5, '--context-ids', 2, '--perf-data')
+    # The name in the recording is that of the second part of the code.
+    program_of(capture, tmp_path / 'programs/memory_1.bin', NEAR)
+    program_of(synth('--size', 2000, '--seed', 11), tmp_path / 'programs/other.elf', NEAR)
+    recording = capture / 'perf.data'
+    lines = run('info', recording, '--programs', 'programs', '--format', 'json').json_lines()[1:]
+    found = {line['pid']: line for line in lines if line['pid'] >= 0}
+    assert len(found) == 2
+    for line in found.values():
+        own, other = line['programs']
+        assert (own['verdict'], int(own['slide'], 16), own['contradictions']) == ('executed', NEAR, 0)
+        assert own['recorded'] == '/memory_1.bin' and other['verdict'] == 'not executed'
+        assert line['next'] == f'waymark decode {recording} --elf programs/memory_1.bin'
+    text = run('info', recording, '--programs', 'programs')
+    text.has('programs of process ', 'the recording calls it /memory_1.bin')
+    # With its own files, there is nothing to search.
+    run('info', recording, '--symfs', capture, '--programs', 'programs', expect=1).says('no address whose code')
+
+
+def test_a_program_of_another_name_than_in_the_recording(run, synth, tmp_path):
+    capture = synth('--size', 60000, '--seed', 5, '--context-ids', 1, '--perf-data')
+    program_of(capture, tmp_path / 'programs/own.elf', NEAR)
+    text = run('info', capture / 'perf.data', '--programs', 'programs')
+    text.has('executed', 'calls it /memory_1.bin, so --elf needs a copy of that name').lacks('next, with the program')
 
 
 def test_bare_bytes(run, bare, programs):

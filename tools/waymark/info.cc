@@ -237,7 +237,7 @@ void write_json(TextBuffer& out, const std::string& path, const Contents& conten
            });
   if (capture.joined() != nullptr) write_json_parts(out, *capture.joined());
   out.put(',');
-  put_text(out, "trace", capture.trace().path());
+  put_text(out, "trace", inputs::trace_name(capture));
   out.put(fmt::format(R"(,"bytes":{},"framing":"{}",)", capture.trace().size(),
                       inputs::framing_name(capture.framing())));
   put_text(out, "index", contents.index);
@@ -320,7 +320,8 @@ int run(const InfoOptions& options) {
     write_text(output->text(), options.input.path, contents);
   }
   if (code == kOk && !options.examine.programs.empty()) {
-    code = search_programs(options.input, options.examine.programs, options.format, output->text());
+    code =
+        search_programs({options.input}, options.examine.programs, options.format, output->text());
   }
   return finish_output(*output, code);
 }

@@ -14,12 +14,13 @@ namespace waymark::cli {
 
 void add_program_search(CLI::App& command, std::vector<std::string>& places);
 
-/// Looks for the programs in `places`, which are files and folders, and appends what it finds.  The
-/// exit code; kOk also if none was executed.
-int search_programs(const InputOptions& input, const std::vector<std::string>& places,
-                    Format format, TextBuffer& out);
+/// Looks for the programs in `places`, which are files and folders, and appends what it finds.
+/// `readings`: the input as it is; or twice, without a return stack and with one, to find out which
+/// of these the programs agree with.  The exit code; kOk also if none was executed.
+int search_programs(const std::vector<InputOptions>& readings,
+                    const std::vector<std::string>& places, Format format, TextBuffer& out);
 
-/// The options that say what was found in raw trace.
-InputOptions described_by(const doctor::Examination& found, InputOptions input);
+/// The options that say what was found in raw trace; the readings for search_programs().
+std::vector<InputOptions> described_by(const doctor::Examination& found, const InputOptions& input);
 
 }  // namespace waymark::cli

@@ -40,12 +40,22 @@ struct Found {
   std::string path{};
   Verdict verdict = Verdict::kNoCandidate;
   std::uint64_t slide = 0;  ///< How far above its link addresses: the best of those tried.
+  std::uint64_t first = 0;  ///< The address of its first code there.
   Evidence evidence{};
   double share = 0;      ///< The part of the addresses in the trace that is its code; 0 to 1.
   std::string reason{};  ///< A whole sentence.
+  /// Recordings: the path that the recording has where the program was found; empty: none.
+  std::string recorded{};
+};
+
+/// A process of a recording.
+struct Process {
+  std::int32_t pid = -1;  ///< -1: it is not known which.
+  std::string name{};
 };
 
 struct Report {
+  std::optional<Process> process{};  ///< Recordings: whose trace this is about.
   std::uint64_t stated = 0;  ///< How often the trace stated an address whose code was not known.
   std::uint64_t distinct = 0;
   /// Those that were executed first, the most waypoints first; then in the order of their paths.
@@ -57,14 +67,19 @@ struct Report {
 inline constexpr std::uint64_t kEnoughWaypoints = 200;
 inline constexpr std::uint64_t kEnoughWays = 4;
 
+/// Processes of a recording with the most addresses without code; the others are left out.
+inline constexpr std::size_t kMostProcesses = 8;
+
 /// `capture` was opened with CaptureOptions::check_image and with `image` as its memory, in which
 /// the programs are tried one after the other; afterwards it is as before.  `paths`: ELF files.
 /// `stop`, which may be empty, is called from time to time.  Memory and time are bounded for each
-/// program, whatever its size and that of the trace.
+/// program, whatever its size and that of the trace.  One report; of a recording, whose processes
+/// have the same program at different addresses, one for each process.
 ///
 /// kUnsupported: no source traces instructions, or its trace cannot be compared with an image;
 /// kBadData: the trace states no address whose code is not known; kIo: `stop` said so.
-Result<Report> locate(inputs::Capture& capture, image::Image& image,
-                      std::span<const std::string> paths, const std::function<bool()>& stop);
+Result<std::vector<Report>> locate(inputs::Capture& capture, image::Image& image,
+                                   std::span<const std::string> paths,
+                                   const std::function<bool()>& stop);
 
 }  // namespace waymark::locate
