@@ -1,14 +1,18 @@
 # What `cmake --install` installs, by component:
 #   library        the shared library
-#   development    public headers, the CMake package (find_package(waymark), target waymark::waymark), waymark.pc, the
-#                  static library
+#   development    public headers, the CMake package (find_package(waymark), target waymark::waymark), waymark.pc, and
+#                  without BUILD_SHARED_LIBS the static library
 #   tools          programs, man pages, completions
 #   opencsd        compat/opencsd/opencsd_install.cmake
 #   python         python/CMakeLists.txt
 #   documentation  licence, examples, samples
 include(CMakePackageConfigHelpers)
 
-install(TARGETS waymark EXPORT waymark-targets
+set(library waymark)
+if(BUILD_SHARED_LIBS)
+  set(library waymark_shared)
+endif()
+install(TARGETS ${library} EXPORT waymark-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT library)

@@ -54,6 +54,9 @@ endfunction()
 function(waymark_part objects)
   target_link_libraries(${objects} PRIVATE fmt::fmt waymark_warnings)
   target_sources(waymark PRIVATE $<TARGET_OBJECTS:${objects}>)
+  if(BUILD_SHARED_LIBS)
+    waymark_hide(${objects})
+  endif()
 endfunction()
 
 # After all modules.
