@@ -78,6 +78,14 @@ Result<MappedFile> MappedFile::map(int descriptor, const std::string& path) {
                                                                        : "a device"));
   }
 
+  if (!std::in_range<std::size_t>(status.st_size)) {
+    return fail(
+        ErrorCode::kLimit,
+        fmt::format("Cannot read {}: it has {} bytes, more than a program for a 32-bit machine "
+                    "can address; use a 64-bit machine.",
+                    path, status.st_size));
+  }
+
   MappedFile file;
   file.path_ = path;
   const auto size = static_cast<std::size_t>(status.st_size);
@@ -93,8 +101,9 @@ MappedFile::~MappedFile() {
   if (data_ != nullptr) ::munmap(const_cast<std::uint8_t*>(data_), size_);
 }
 
-void MappedFile::passed(std::size_t offset) {
-  const std::size_t end = std::min(offset, size_) / kReleased * kReleased;
+void MappedFile::passed(std::uint64_t offset) {
+  const std::size_t end =
+      static_cast<std::size_t>(std::min<std::uint64_t>(offset, size_)) / kReleased * kReleased;
   released_ = std::min(released_, end);  // A lower one: another pass.
   if (end == released_) return;
   // The mapping is private and never written, so that released pages are read from the file again.

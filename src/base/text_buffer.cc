@@ -40,10 +40,10 @@ char* hex_with(char* at, std::uint64_t value, unsigned digits, const std::array<
   char* p = end;
   while (p - at >= 2) {
     p -= 2;
-    std::memcpy(p, &pairs[(value & 0xFF) * 2], 2);
+    std::memcpy(p, &pairs[static_cast<std::size_t>(value & 0xFF) * 2], 2);
     value >>= 8;
   }
-  if (p != at) *--p = pairs[(value & 0xF) * 2 + 1];
+  if (p != at) *--p = pairs[static_cast<std::size_t>(value & 0xF) * 2 + 1];
   return end;
 }
 
@@ -54,11 +54,11 @@ char* write_dec(char* at, std::uint64_t value) {
   char* p = end;
   while (value >= 100) {
     p -= 2;
-    std::memcpy(p, &kDecimalPairs[(value % 100) * 2], 2);
+    std::memcpy(p, &kDecimalPairs[static_cast<std::size_t>(value % 100) * 2], 2);
     value /= 100;
   }
   if (value >= 10) {
-    std::memcpy(p - 2, &kDecimalPairs[value * 2], 2);
+    std::memcpy(p - 2, &kDecimalPairs[static_cast<std::size_t>(value) * 2], 2);
   } else {
     *--p = static_cast<char>('0' + value);
   }

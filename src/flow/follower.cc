@@ -252,14 +252,15 @@ bool Follower::splice(Block& block, std::uint64_t address, const isa::Instructio
 // At least four bytes, if there are that many.  A callback is asked for bytes from the address
 // on, never for a page: a page may reach into memory that its owner cannot read.
 Bytes Follower::read(std::uint64_t address) {
-  const std::size_t line = address / kWindowBytes;
+  // Only chooses a window, so the low bits are enough.
+  const auto line = static_cast<std::size_t>(address / kWindowBytes);
   const std::size_t mask = windows_.size() - 1;
   if (cache_enabled_ && callbacks_) {
     for (const std::size_t at : {line, line - 1}) {
       const Window& window = windows_[at & mask];
       const std::uint64_t offset = address - window.start;
       if (offset < window.size && window.size - offset >= 4 && window.view == view_)
-        return Bytes(window.bytes).first(window.size).subspan(offset);
+        return Bytes(window.bytes).first(window.size).subspan(static_cast<std::size_t>(offset));
     }
   }
   Window& window = windows_[line & mask];

@@ -84,7 +84,7 @@ std::string_view isa_word(std::uint64_t value) {
 std::string_view sync_reason_word(std::uint64_t value) {
   constexpr std::array<std::string_view, 4> kWords = {"periodic", "trace_enable", "overflow",
                                                       "debug_exit"};
-  return value < kWords.size() ? kWords[value] : std::string_view{};
+  return value < kWords.size() ? kWords[static_cast<std::size_t>(value)] : std::string_view{};
 }
 
 Result<std::uint64_t> parse_word(std::string_view name, unsigned bits,

@@ -172,7 +172,7 @@ bool DecodeTree::take_segment(frames::Demux& demux) {
 std::size_t DecodeTree::passed_of(const frames::Segment& segment) const {
   const TraceIndex first = first_[segment.id];
   if (first <= segment.index) return 0;
-  return std::min<std::uint64_t>(first - segment.index, segment.size);
+  return static_cast<std::size_t>(std::min<std::uint64_t>(first - segment.index, segment.size));
 }
 
 // Consecutive frames of one source: feeding them at once gives the same as one by one.

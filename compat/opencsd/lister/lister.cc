@@ -96,7 +96,7 @@ class Run {
   }
 
   std::uint64_t feed_blocks(Bytes bytes) {
-    std::uint64_t at = 0;
+    std::size_t at = 0;
     while (at < bytes.size() && !done()) {
       const std::size_t size = std::min(kBlockSize, bytes.size() - at);
       at += feed(at, bytes.subspan(at, size), at + size == bytes.size());

@@ -47,7 +47,7 @@ class MappedFile {
   /// Says that the bytes before `offset` are not needed soon, so that their memory is released.
   /// They can still be read. This way a pass over a file of any size takes little memory. Not from
   /// two threads at a time.
-  void passed(std::size_t offset);
+  void passed(std::uint64_t offset);
 
  private:
   std::string path_;

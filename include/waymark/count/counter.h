@@ -154,7 +154,7 @@ class Counter {
   /// The entry for the stretch.
   [[nodiscard]] Stretch& stretch(Place from, std::uint64_t row) {
     const std::uint64_t mixed = row * 0x9E3779B97F4A7C15ULL ^ from * 0xD1B54A32D192ED03ULL;
-    return known_.stretches[mixed >> (64 - kStretchBits)];
+    return known_.stretches[static_cast<std::size_t>(mixed >> (64 - kStretchBits))];
   }
   /// The stretch was walked over links alone: from now on it is one step, unless another stretch
   /// needs `at` more.

@@ -42,7 +42,9 @@ class File {
   [[nodiscard]] const std::vector<Segment>& segments() const { return segments_; }
   /// The bytes of one of the segments, valid while the file is open.
   [[nodiscard]] Bytes contents(const Segment& segment) const {
-    return file_.bytes().subspan(segment.offset, segment.size);
+    // open() has checked that they are in the file.
+    return file_.bytes().subspan(static_cast<std::size_t>(segment.offset),
+                                 static_cast<std::size_t>(segment.size));
   }
 
   /// Functions, objects and labels that the file defines, in its order; from the symbol table or,

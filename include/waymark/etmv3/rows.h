@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "waymark/element/element.h"
@@ -26,9 +27,9 @@ struct alignas(128) Row {
   // Element::timestamp, count and cycle_count of the first and the other elements.
   Quad first_counts = {0, 0, 0, 0};
   Quad other_counts = {0, 0, 0, 0};
-  // For each of the first two atoms: all ones if it exists; the bits of its step that end the fast
-  // path.
-  std::uint64_t present[2] = {0, 0};
+  // For each of the first two atoms: a mask of places in the queue, all ones if the atom exists; the
+  // bits of its step that end the fast path.
+  std::size_t present[2] = {0, 0};
   std::uint32_t stops[2] = {flow::Step::kAlways, 0};
   RowKind kinds[2] = {RowKind::kNotExecuted, RowKind::kNotExecuted};
   std::uint16_t atoms = 0;
@@ -64,7 +65,7 @@ consteval Row make_row(const PHeader& header, bool cycle_accurate) {
   row.description_mask = Quad{0, 0, Step::kConditional, ~0U};
   for (unsigned i = 0; i < 2 && i < header.atom_count; ++i) {
     const bool executed = (header.atoms >> i & 1) != 0;
-    row.present[i] = ~std::uint64_t{0};
+    row.present[i] = ~std::size_t{0};
     row.kinds[i] = executed ? RowKind::kExecuted : RowKind::kNotExecuted;
     row.stops[i] = executed ? Step::kStopsExecuted : Step::kStopsNotExecuted;
   }

@@ -42,14 +42,18 @@ struct PacketSource<P>::Straight {
     if constexpr (kMarked) marks->part = static_cast<std::uint32_t>(part);
   }
   void mark() { marks->ends[part] = static_cast<std::uint32_t>(at - first); }
+  /// A place in the marked block, which is in memory.
+  [[nodiscard]] std::size_t in_block(TraceIndex index) const {
+    return static_cast<std::size_t>(index - marks->index);
+  }
   /// No branch: the ends of frames could not be predicted.
   void enter_part(TraceIndex index, std::size_t length) {
     if constexpr (kMarking == Marking::kFrames) {
-      const std::size_t offset = index - marks->index;
+      const std::size_t offset = in_block(index);
       const std::size_t in_frame = offset % kFramePitch;
       part = offset / kFramePitch + (in_frame + length > frames::kPlainFrameBytes ? 1 : 0);
     } else if constexpr (kMarking == Marking::kBytes) {
-      part = index - marks->index + length - 1;
+      part = in_block(index) + length - 1;
     }
   }
   void enter_part(const Packet& packet) {
@@ -58,7 +62,7 @@ struct PacketSource<P>::Straight {
       // A packet that began in an earlier block ends at the parser's position.
       std::size_t end_position = source.parser_.position();
       if (packet.index >= marks->index) {
-        const std::size_t offset = packet.index - marks->index;
+        const std::size_t offset = in_block(packet.index);
         const std::size_t position = kFrames ? offset - offset / kFramePitch : offset;
         end_position =
             std::max(end_position, position + P::length_from_index(packet, source.parser_));
@@ -168,7 +172,7 @@ struct PacketSource<P>::CountingHost {
       flush();
   }
   [[gnu::always_inline]] bool takes(const Packet& packet) { return source.count(packet); }
-  void took(std::size_t packets) { source.statistics_.packets += packets; }
+  void took(std::uint64_t packets) { source.statistics_.packets += packets; }
 
  private:
   void observe(std::size_t count) {
