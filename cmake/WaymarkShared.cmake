@@ -5,6 +5,7 @@
 # function, and a header that becomes public is exported.
 include(${CMAKE_CURRENT_LIST_DIR}/HeaderClosure.cmake)
 set(waymark_exported ${PROJECT_BINARY_DIR}/exported)
+set(waymark_map ${CMAKE_CURRENT_LIST_DIR}/libwaymark.map)
 
 # waymark_hide(OBJECTS): the shared library will contain these objects.
 function(waymark_hide objects)
@@ -44,10 +45,10 @@ function(waymark_shared_library)
   target_compile_features(waymark_shared PUBLIC cxx_std_23)
   target_include_directories(waymark_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(waymark_shared PRIVATE ${libraries})
-  # The functions of static libraries, such as libiberty's, are not a part of the interface.
-  target_link_options(waymark_shared PRIVATE LINKER:--exclude-libs,ALL)
+  target_link_options(waymark_shared PRIVATE LINKER:--version-script=${waymark_map})
   set_target_properties(waymark_shared PROPERTIES
     EXPORT_NAME waymark
+    LINK_DEPENDS ${waymark_map}
     LINKER_LANGUAGE CXX
     OUTPUT_NAME waymark
     SOVERSION ${PROJECT_VERSION_MAJOR}

@@ -118,7 +118,7 @@ constexpr std::array kCounterParts = {
 
 Parsed<void> parse_counter(const Statement& /*row*/, PlanWords& words, Plan& plan) {
   WAYMARK_PLAN_TRY(n, words.number("counter", 0, kCounters - 1));
-  PlanCounter& counter = plan.counters[n];
+  PlanCounter& counter = plan.counters[static_cast<std::size_t>(n)];
   if (counter.line == 0) counter.line = words.line();
   const std::string_view word = words.take();
   if (auto first = words.once(fmt::format("counter {} {}", n, word)); !first) return first;
@@ -151,7 +151,7 @@ Parsed<void> parse_sequencer(const Statement& /*row*/, PlanWords& words, Plan& p
   }
   if (auto first = words.once(fmt::format("sequencer {} {}", n, word)); !first) return first;
   WAYMARK_PLAN_TRY(found, words.plan_event());
-  (word == "forward" ? plan.forward : plan.back)[n] = std::move(found);
+  (word == "forward" ? plan.forward : plan.back)[static_cast<std::size_t>(n)] = std::move(found);
   return {};
 }
 void print_sequencer(const Statement& row, const Plan& plan, PlanLines& lines) {
@@ -198,7 +198,7 @@ constexpr std::array kShotParts = {
 
 Parsed<void> parse_single_shot(const Statement& /*row*/, PlanWords& words, Plan& plan) {
   WAYMARK_PLAN_TRY(n, words.number("single-shot control", 0, kSingleShots - 1));
-  PlanShot& shot = plan.shots[n];
+  PlanShot& shot = plan.shots[static_cast<std::size_t>(n)];
   if (shot.line == 0) shot.line = words.line();
   const std::string_view word = words.take();
   if (shot.addresses.size() + shot.ranges.size() >= kMostItems) return too_many();

@@ -77,7 +77,9 @@ Result<perf::TraceTimes> CaptureBuilder::align_times(const std::vector<TraceInde
     const TraceIndex end = i + 1 < begins.size() ? begins[i + 1] : trace.size();
     alignment.begin_piece(piece, begins[i]);
     // The mark before each piece resets the sources.
-    WAYMARK_TRY(driver.work(begins[i], trace.subspan(begins[i], end - begins[i]), pass));
+    const Bytes bytes =
+        trace.first(static_cast<std::size_t>(end)).subspan(static_cast<std::size_t>(begins[i]));
+    WAYMARK_TRY(driver.work(begins[i], bytes, pass));
   }
   if (alignment.implausible() != 0) {
     note(

@@ -63,13 +63,16 @@ class SliceDecoder::Trace : public Stretches {
 };
 
 SliceDecoder::SliceDecoder(const DecodeTree& tree, TraceIndex index, Bytes trace,
-                           std::vector<std::uint64_t> limits, std::function<bool(TraceIndex)> step)
+                           const std::vector<std::uint64_t>& limits,
+                           std::function<bool(TraceIndex)> step)
     : trace_(std::make_unique<Trace>(index, trace)),
-      limits_(std::move(limits)),
       step_(std::move(step)),
       start_(tree.clone()),
       work_(tree.clone()),
-      ahead_(tree.clone()) {}
+      ahead_(tree.clone()) {
+  // They are places in the trace, which is in memory.
+  for (const std::uint64_t limit : limits) limits_.push_back(static_cast<std::size_t>(limit));
+}
 
 SliceDecoder::~SliceDecoder() = default;
 
@@ -90,7 +93,7 @@ void SliceDecoder::guess(DecodeTree& tree, std::size_t number, Consumer* consume
     trace_->decode(*known_, 0, known_at, nullptr, trace_->batch);
   }
   const std::size_t slice = whole_frames(limits_[1]);
-  const std::size_t most = most_warm_up(slice);
+  const auto most = static_cast<std::size_t>(most_warm_up(slice));
   for (std::size_t warm_up =
            whole_frames(std::clamp(slice / kUsualPart, kLeastWarmUp, kUsualWarmUp));
        ; warm_up *= 2) {

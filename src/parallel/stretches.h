@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -16,7 +17,9 @@ inline constexpr std::size_t kFirstPiece = std::size_t{64} << 10;
 inline constexpr std::size_t kLeastWarmUp = std::size_t{2} << 10;
 inline constexpr std::size_t kDecodedBatch = 1024;  ///< Elements.
 
-inline std::size_t whole_frames(std::size_t bytes) {
+/// Of a part of a trace in memory, or of a file.
+template <std::unsigned_integral T>
+T whole_frames(T bytes) {
   return (bytes + frames::kFrameSize - 1) / frames::kFrameSize * frames::kFrameSize;
 }
 

@@ -23,20 +23,20 @@ class ByteReader {
   [[nodiscard]] bool ok() const { return ok_; }
   [[nodiscard]] bool at_end() const { return position_ == bytes_.size(); }
   [[nodiscard]] std::uint64_t position() const { return position_; }
-  [[nodiscard]] std::uint64_t remaining() const { return bytes_.size() - position_; }
+  [[nodiscard]] std::size_t remaining() const { return bytes_.size() - position_; }
   void seek(std::uint64_t position) {
     if (position > bytes_.size()) {
       ok_ = false;
       position = bytes_.size();
     }
-    position_ = position;
+    position_ = static_cast<std::size_t>(position);
   }
   void skip(std::uint64_t count) {
     if (count > remaining()) {
       ok_ = false;
       count = remaining();
     }
-    position_ += count;
+    position_ += static_cast<std::size_t>(count);
   }
 
   std::uint8_t u8() { return fixed<std::uint8_t>(); }
@@ -97,7 +97,7 @@ class ByteReader {
     return text;
   }
   Bytes take(std::uint64_t count) {
-    const std::uint64_t begin = position_;
+    const std::size_t begin = position_;
     skip(count);
     return bytes_.subspan(begin, position_ - begin);
   }
@@ -120,7 +120,7 @@ class ByteReader {
   }
 
   Bytes bytes_;
-  std::uint64_t position_ = 0;
+  std::size_t position_ = 0;
   bool big_endian_;
   bool ok_ = true;
 };

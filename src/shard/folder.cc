@@ -174,7 +174,8 @@ Status Folder::status() const {
        at.increment(failed)) {
     const std::string name = at->path().filename().string();
     const auto shard = parse_number(name.substr(0, name.find(',')));
-    if (shard && *shard < plan_.shards.size() && may_live(name, host)) attempted.insert(*shard);
+    if (shard && *shard < plan_.shards.size() && may_live(name, host))
+      attempted.insert(static_cast<std::size_t>(*shard));
   }
   for (std::size_t shard = 0; shard < plan_.shards.size(); ++shard) {
     const std::uint64_t bytes = plan_.bytes_of(shard);

@@ -22,17 +22,17 @@ inline void put_text(std::string& out, std::string_view text) {
 
 inline std::uint64_t take_number(Cursor& cursor) { return cursor.continued(10); }
 
-inline std::string take_text(Cursor& cursor) {
-  const Bytes bytes = cursor.take(take_number(cursor));
-  return {bytes.begin(), bytes.end()};
-}
-
 /// A number of things, each of which has at least one byte.  More than there can be: overrun().
 inline std::size_t take_count(Cursor& cursor) {
   const std::uint64_t count = take_number(cursor);
-  if (count <= cursor.remaining()) return count;
+  if (count <= cursor.remaining()) return static_cast<std::size_t>(count);
   (void)cursor.take(cursor.remaining() + 1);
   return 0;
+}
+
+inline std::string take_text(Cursor& cursor) {
+  const Bytes bytes = cursor.take(take_count(cursor));
+  return {bytes.begin(), bytes.end()};
 }
 
 }  // namespace waymark::shard

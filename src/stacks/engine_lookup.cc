@@ -55,7 +55,7 @@ CodeId Engine::code_of(const program::Place& place, const program::Function& fun
 Engine::Known& Engine::find(const Source& source, const Element& element, std::uint64_t address) {
   const std::uint32_t space = source.context.owner.space;
   const std::uint64_t mixed = (address >> 1 ^ std::uint64_t{space} << 40) * 0x9E3779B97F4A7C15ULL;
-  Known& known = known_[mixed >> 51];
+  Known& known = known_[static_cast<std::size_t>(mixed >> 51)];
   if (known.address == address && known.space == space) return known;
   known = {.address = address, .space = space, .bounds = {.first = address}, .link = address};
   if (!options_.places) {

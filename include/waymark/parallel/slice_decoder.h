@@ -59,7 +59,7 @@ class SliceDecoder {
   /// `limits`: those of all slices.  `step`: called now and then with the place that was reached;
   /// false: stop.
   SliceDecoder(const DecodeTree& tree, TraceIndex index, Bytes trace,
-               std::vector<std::uint64_t> limits, std::function<bool(TraceIndex)> step = {});
+               const std::vector<std::uint64_t>& limits, std::function<bool(TraceIndex)> step = {});
   ~SliceDecoder();
   SliceDecoder(const SliceDecoder&) = delete;
   SliceDecoder& operator=(const SliceDecoder&) = delete;
@@ -81,7 +81,7 @@ class SliceDecoder {
   Slice decode_from(std::size_t number, Consumer& consumer);
 
   std::unique_ptr<Trace> trace_;
-  std::vector<std::uint64_t> limits_;
+  std::vector<std::size_t> limits_;
   std::function<bool(TraceIndex)> step_;
   std::unique_ptr<DecodeTree> start_;  ///< At the start of the trace.
   std::unique_ptr<DecodeTree> known_;  ///< After the first bytes; nullptr: not decoded yet.
