@@ -22,7 +22,7 @@ class Windows {
       : mask_(std::bit_ceil(2 * count + 1) - 1), hashes_(mask_ + 1), places_(mask_ + 1, kNone) {}
 
   void add(std::uint64_t hash, std::uint32_t place) {
-    std::size_t at = hash & mask_;
+    auto at = static_cast<std::size_t>(hash & mask_);
     while (places_[at] != kNone) {
       if (hashes_[at] == hash) return;
       at = (at + 1) & mask_;
@@ -31,7 +31,8 @@ class Windows {
     places_[at] = place;
   }
   [[nodiscard]] std::uint32_t find(std::uint64_t hash) const {
-    for (std::size_t at = hash & mask_; places_[at] != kNone; at = (at + 1) & mask_)
+    for (auto at = static_cast<std::size_t>(hash & mask_); places_[at] != kNone;
+         at = (at + 1) & mask_)
       if (hashes_[at] == hash) return places_[at];
     return kNone;
   }

@@ -32,7 +32,8 @@ std::string identity_of(const program::Program& program) {
   for (const program::CodeRange& range : program.code()) {
     digest.add(range.first);
     Bytes bytes = program.bytes_from(range.first);
-    digest.add(bytes.first(std::min<std::size_t>(bytes.size(), range.last - range.first + 1)));
+    digest.add(bytes.first(
+        in_memory(std::min<std::uint64_t>(bytes.size(), range.last - range.first + 1))));
   }
   for (const program::Function& function : program.functions()) {
     digest.add(function.start);

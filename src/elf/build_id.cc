@@ -52,10 +52,10 @@ std::vector<std::uint8_t> build_id_of(Bytes elf_file) {
     for (std::size_t i = 0; i < count; ++i) {
       GElf_Phdr header;
       if (gelf_getphdr(elf.get(), static_cast<int>(i), &header) == nullptr) break;
-      if (header.p_type != PT_NOTE) continue;
+      if (header.p_type != PT_NOTE || header.p_filesz > elf_file.size()) continue;
       const Elf_Type type = header.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR;
       auto id = find_in(elf_getdata_rawchunk(elf.get(), static_cast<std::int64_t>(header.p_offset),
-                                             header.p_filesz, type));
+                                             in_memory(header.p_filesz), type));
       if (!id.empty()) return id;
     }
   }

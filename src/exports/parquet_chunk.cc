@@ -9,7 +9,7 @@
 namespace waymark::exports {
 namespace {
 
-constexpr std::uint64_t kPageRows = std::uint64_t{1} << 16;
+constexpr std::size_t kPageRows = std::size_t{1} << 16;
 /// With more values, a dictionary saves little, and the readers' caches cannot hold it.
 constexpr std::size_t kMostInDictionary = std::size_t{1} << 16;
 constexpr std::uint64_t kMostPlainText = std::uint64_t{64} << 20;
@@ -116,7 +116,7 @@ void ParquetChunk::skip_to(std::uint64_t row) {
       if (is_new) texts_.emplace_back();
       value = known->second;
     }
-    values_.insert(values_.end(), missing, value);
+    values_.insert(values_.end(), in_memory(missing), value);
     runs_.back().given += missing;
   } else if (runs_.back().given == 0) {
     runs_.back().nulls += row - rows_;
@@ -146,7 +146,7 @@ unsigned ParquetChunk::width() const { return column_.type == ParquetType::kUint
 void ParquetChunk::put_plain(std::string& out, std::span<const std::uint64_t> values) const {
   if (!is_text()) return put_numbers(out, values, width());
   for (const std::uint64_t value : values) {
-    const std::string& text = texts_[value];
+    const std::string& text = texts_[in_memory(value)];
     put_little(out, text.size(), 4);
     out += text;
   }
@@ -160,7 +160,8 @@ std::vector<ParquetChunk::Page> ParquetChunk::pages() const {
       if (pages.empty() || pages.back().levels.size() == kPageRows)
         pages.push_back({.first = value});
       Page& page = pages.back();
-      const std::uint64_t now = std::min(rows, kPageRows - page.levels.size());
+      const std::size_t now =
+          in_memory(std::min<std::uint64_t>(rows, kPageRows - page.levels.size()));
       page.levels.insert(page.levels.end(), now, level);
       if (level != 0) {
         page.count += now;

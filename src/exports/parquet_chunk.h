@@ -55,7 +55,7 @@ class ParquetChunk {
   /// The text that came last, once more.  False: it is another one.
   bool repeat(std::uint64_t row, std::string_view given) {
     if (!has_last_ || given != last_given_) return false;
-    text_bytes_ += texts_[last_].size();
+    text_bytes_ += texts_[in_memory(last_)].size();
     number(row, last_);
     return true;
   }

@@ -65,13 +65,13 @@ bool FileDigest::read(Bytes file, std::uint64_t end, const Stop& stop) {
   const std::uint64_t begin = size_;
   for (; size_ + kPiece <= end; size_ += kPiece) {
     if (stop && size_ != begin && size_ % kStopAsked == 0 && stop()) return false;
-    value_ = mix(value_, piece_digest(file.subspan(size_, kPiece)));
+    value_ = mix(value_, piece_digest(file.subspan(in_memory(size_), kPiece)));
   }
   return true;
 }
 
 std::uint64_t FileDigest::value(Bytes file, std::uint64_t end) const {
-  const Bytes rest = file.subspan(size_, end - size_);
+  const Bytes rest = file.subspan(in_memory(size_), in_memory(end - size_));
   return rest.empty() ? value_ : mix(value_, piece_digest(rest));
 }
 

@@ -15,14 +15,14 @@ constexpr TraceId kNoSync = 0x7F;  ///< Would look like a frame sync.
 /// The last timestamp in each step of a buffer.
 class StepTimes final : public Observer {
  public:
-  explicit StepTimes(std::uint64_t steps) : last_(steps) {}
+  explicit StepTimes(std::uint64_t steps) : last_(in_memory(steps)) {}
 
   [[nodiscard]] bool wants_packets() const override { return false; }
   [[nodiscard]] bool wants_landmarks() const override { return true; }
   void on_landmark(const Landmark& landmark, TraceId id) override {
     if (landmark.kind != LandmarkKind::kTimestamp || landmark.value == 0 || local_[id]) return;
     const std::uint64_t step = landmark.index / BufferJoiner::kStep;
-    if (step < last_.size()) last_[step] = landmark.value;
+    if (step < last_.size()) last_[in_memory(step)] = landmark.value;
   }
   /// The timestamps of this source count a clock of its own.
   void leave_out(TraceId id) { local_.set(id); }
@@ -133,7 +133,8 @@ Result<void> BufferJoiner::copy_step(std::size_t number, bool begins) {
     capture.seek(at);
     const auto block = capture.next_block();
     if (!block) break;
-    const Bytes bytes = block->bytes.first(std::min<std::uint64_t>(block->bytes.size(), end - at));
+    const Bytes bytes =
+        block->bytes.first(in_memory(std::min<std::uint64_t>(block->bytes.size(), end - at)));
     if (reader.demux) {
       WAYMARK_TRY(copy_synced_frames(reader, at, bytes));
     } else if (capture.framing() == Framing::kNone) {

@@ -42,7 +42,8 @@ Result<MemoryPart> records_in(const std::vector<const MemoryBlock*>& blocks,
   const std::uint64_t size = parts->front().size() + parts->back().size();
   for (const MemoryBlock* block : blocks)
     if (block->contains(begin, size))
-      return MemoryPart{begin, Bytes(block->bytes).subspan(begin - block->address, size)};
+      return MemoryPart{
+          begin, Bytes(block->bytes).subspan(in_memory(begin - block->address), in_memory(size))};
   // A buffer larger than the SRAM is all of it.
   if (buffer.wrapped() && blocks.size() == 1 && begin == registers.base &&
       blocks.front()->address == begin && blocks.front()->bytes.size() < size)

@@ -187,7 +187,7 @@ class Reader {
       return {};
     const std::uint64_t size = address - block_.end();
     if (size > kMostBytes - std::min(kMostBytes, block_.bytes.size())) return too_much();
-    block_.bytes.reserve(block_.bytes.size() + size);
+    block_.bytes.reserve(block_.bytes.size() + in_memory(size));
     for (std::uint64_t i = 0; i != size; ++i)
       block_.bytes.push_back(block_.bytes[block_.bytes.size() - row_]);
     return {};

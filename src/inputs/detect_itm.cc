@@ -62,7 +62,7 @@ ItmFacts itm_facts(Bytes content) {
     if (packet.type != itm::PacketType::kSoftware && packet.type != itm::PacketType::kHardware)
       continue;
     ++facts.data;
-    ++headers[content[packet.index]];
+    ++headers[content[in_memory(packet.index)]];
   }
   std::ranges::sort(headers, std::greater{});
   facts.common = std::accumulate(headers.begin(), headers.begin() + kCommonHeaders, std::size_t{0});

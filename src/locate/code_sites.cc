@@ -23,7 +23,7 @@ class Collector {
     constexpr std::size_t kStretch = std::size_t{1} << 20;
     const std::size_t step = isa_ == isa::Isa::kT32 ? 2 : 4;
     std::uint8_t it_remaining = 0;
-    std::size_t at = address % step;
+    auto at = static_cast<std::size_t>(address % step);
     std::size_t asks_at = 0;
     while (at + step <= code.size()) {
       if (at >= asks_at) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "waymark/base/escape.h"
+#include "waymark/base/number.h"
 
 namespace waymark::logic {
 namespace {
@@ -51,14 +52,14 @@ std::optional<double> parse_frequency(std::string_view text) {
                                            {"g", 1e9},
                                            {"ghz", 1e9}}};
   text = trimmed(text);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{}) return std::nullopt;
-  std::string unit(trimmed(text.substr(static_cast<std::size_t>(end - text.data()))));
+  const std::string_view number = text.substr(0, text.find_first_not_of("0123456789.eE+-"));
+  const auto parsed = parse_decimal(number);
+  if (!parsed) return std::nullopt;
+  std::string unit(trimmed(text.substr(number.size())));
   for (char& c : unit) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   const auto* const found = std::ranges::find(kUnits, std::string_view(unit), &Unit::name);
   if (found == kUnits.end()) return std::nullopt;
-  value *= found->factor;
+  const double value = *parsed * found->factor;
   constexpr double kMost = 1e12;
   if (!(value > 0 && value <= kMost)) return std::nullopt;
   return value;

@@ -159,7 +159,7 @@ Result<void> Zip::read(const ZipEntry& entry, const Take& take) const {
 #if WAYMARK_HAVE_ZLIB
   const auto begin = content_of(archive_, entry);
   if (!begin) return std::unexpected(begin.error());
-  const Bytes packed = archive_.subspan(*begin, entry.packed);
+  const Bytes packed = archive_.subspan(in_memory(*begin), entry.packed);
   constexpr std::uint16_t kDeflated = 8;
   std::uint32_t crc = 0;
   bool stopped = false;

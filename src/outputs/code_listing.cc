@@ -71,7 +71,8 @@ class Lister {
       bytes_ = part_.read(at, scratch_);
       bytes_at_ = at;
     }
-    const Bytes here = bytes_.subspan(std::min<std::size_t>(at - bytes_at_, bytes_.size()));
+    const Bytes here =
+        bytes_.subspan(in_memory(std::min<std::uint64_t>(at - bytes_at_, bytes_.size())));
     if (here.empty()) return std::nullopt;
     std::uint32_t opcode = 0;
     for (unsigned i = 0; i < std::min<std::size_t>(4, here.size()); ++i)

@@ -43,7 +43,7 @@ program::ThumbBlock Instructions::block_before() {
 
 bool Instructions::fetch(std::uint32_t& opcode) {
   const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(element_.end - next_, 4));
-  std::size_t at = next_ - code_.start;
+  std::uint64_t at = next_ - code_.start;
   if (code_.bytes.size() < wanted || at > code_.bytes.size() - wanted) {
     code_.bytes = options_.read(element_, next_, code_.scratch);
     code_.start = next_;
@@ -52,7 +52,7 @@ bool Instructions::fetch(std::uint32_t& opcode) {
   std::array<std::uint8_t, 4> bytes{};
   std::size_t size = 0;
   for (; size < wanted && at + size < code_.bytes.size(); ++size)
-    bytes[size] = code_.bytes[at + size];
+    bytes[size] = code_.bytes[in_memory(at + size)];
   if (size < wanted && size != 0) {
     // The rest is in the next region.
     code_.bytes = options_.read(element_, next_ + size, code_.scratch);

@@ -251,7 +251,7 @@ InstructionText Disassembler::disassemble(Isa isa, std::uint64_t address, std::u
   std::uint64_t hash = (address >> 1) ^ std::uint64_t{opcode} << 20 ^
                        std::uint64_t{key.kind} << 52 ^ std::uint64_t{key.block} << 56;
   hash *= 0x9E3779B97F4A7C15ULL;
-  std::unique_ptr<Entry>& slot = entries_[hash >> 48];
+  std::unique_ptr<Entry>& slot = entries_[static_cast<std::size_t>(hash >> 48)];
   static_assert(kKept == std::size_t{1} << 16);
   if (slot == nullptr) {
     slot = std::make_unique<Entry>();

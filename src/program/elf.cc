@@ -10,16 +10,16 @@ namespace {
 
 Bytes part_of(Bytes bytes, std::uint64_t offset, std::uint64_t size) {
   if (offset > bytes.size() || size > bytes.size() - offset) return {};
-  return bytes.subspan(offset, size);
+  return bytes.subspan(in_memory(offset), in_memory(size));
 }
 
 /// Reads no more of a name than is kept, and one byte that shows that it is longer, because many
 /// symbols may share a long name.
 std::string_view symbol_text(Bytes strings, std::uint64_t offset) {
   if (offset >= strings.size()) return {};
-  const auto* const begin = reinterpret_cast<const char*>(strings.data() + offset);
+  const auto* const begin = reinterpret_cast<const char*>(strings.data() + in_memory(offset));
   const std::string_view rest(begin,
-                              std::min<std::size_t>(strings.size() - offset, kLongestName + 1));
+                              std::min(strings.size() - in_memory(offset), kLongestName + 1));
   const std::size_t end = rest.find('\0');
   // The last string of a section must be terminated too.
   if (end == std::string_view::npos && rest.size() <= kLongestName) return {};

@@ -260,7 +260,7 @@ Bytes Program::bytes_from(std::uint64_t address) const {
   for (const ElfSection& section : state_->elf().sections) {
     if ((section.flags & ElfSection::kAlloc) != 0 && address >= section.address &&
         address - section.address < section.bytes.size())
-      return section.bytes.subspan(address - section.address);
+      return section.bytes.subspan(in_memory(address - section.address));
   }
   return {};
 }

@@ -27,9 +27,10 @@ struct Halves {
 
 Halves halves_of(const Cut& cut, const std::vector<std::uint64_t>& limits, std::size_t slice,
                  Bytes trace) {
-  const Bytes bytes = trace.subspan(limits[slice], limits[slice + 1] - limits[slice]);
+  const Bytes bytes =
+      trace.subspan(in_memory(limits[slice]), in_memory(limits[slice + 1] - limits[slice]));
   const std::size_t tail =
-      std::min<std::size_t>(bytes.size(), parallel::most_warm_up(cut.slice_bytes));
+      in_memory(std::min<std::uint64_t>(bytes.size(), parallel::most_warm_up(cut.slice_bytes)));
   return {bytes.first(bytes.size() - tail), bytes.last(tail)};
 }
 
@@ -37,7 +38,8 @@ Halves halves_of(const Cut& cut, const std::vector<std::uint64_t>& limits, std::
 
 std::size_t Cut::count() const {
   const std::uint64_t whole = trace_bytes / slice_bytes;
-  return std::max<std::size_t>(1, whole * slice_bytes == trace_bytes ? whole : whole + 1);
+  return in_memory(
+      std::max<std::uint64_t>(1, whole * slice_bytes == trace_bytes ? whole : whole + 1));
 }
 
 std::vector<std::uint64_t> Cut::limits() const {

@@ -82,7 +82,8 @@ bool Program::fetch(const isa::Options& options, Place at, isa::Instruction& out
   const std::uint64_t offset = at.address - segment->address;
   if (segment->bytes.size() - offset < 4) return false;
   std::uint32_t opcode = 0;
-  for (unsigned i = 0; i < 4; ++i) opcode |= std::uint32_t{segment->bytes[offset + i]} << (8 * i);
+  for (unsigned i = 0; i < 4; ++i)
+    opcode |= std::uint32_t{segment->bytes[in_memory(offset) + i]} << (8 * i);
   std::uint8_t it_remaining = 0;
   return isa::classify(options, at.isa, at.address, opcode, it_remaining, out) == isa::Outcome::kOk;
 }

@@ -272,10 +272,10 @@ Result<void> MessageSorter::merge(const std::function<bool(std::string_view)>& t
     Window& window = windows[run];
     SpillHeader header;
     std::memcpy(&header, window.bytes.data() + window.at, sizeof header);
-    const std::size_t size = sizeof header + header.size;
+    const std::size_t size = sizeof header + in_memory(header.size);
     if (const Result<bool> whole = fill(window, size); !whole)
       return std::unexpected(whole.error());
-    if (!take({window.bytes.data() + window.at + sizeof header, header.size})) return {};
+    if (!take({window.bytes.data() + window.at + sizeof header, in_memory(header.size)})) return {};
     window.at += size;
     WAYMARK_TRY(enter(run));
   }

@@ -350,12 +350,9 @@ Result<double> place_of_time(const Query& query, const Axis& axis) {
     return *raw >= axis.origin ? static_cast<double>(*raw - axis.origin)
                                : -static_cast<double>(axis.origin - *raw);
   }
-  double at = 0;
-  const char* const end = query.text.data() + query.text.size();
-  const auto [stopped_at, error] = std::from_chars(query.text.data(), end, at);
-  if (error != std::errc() || stopped_at != end || !std::isfinite(at))
-    return bad_query(query, kExpected);
-  return at;
+  const auto at = parse_decimal(query.text);
+  if (!at) return bad_query(query, kExpected);
+  return *at;
 }
 
 Result<Hits> find_time(Replay& replay, const Query& query, const Knowledge& knowledge,

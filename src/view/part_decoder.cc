@@ -136,7 +136,8 @@ Result<PartDecoder::Step> PartDecoder::step(const Take& take, const Stop& stop) 
   if (finished_) return Step::kEnd;
   // A keyframe can be at each multiple of the alignment.
   const std::size_t alignment = std::max<std::size_t>(decoders_->alignment(), 1);
-  const auto most = std::max<std::size_t>(options_.keyframe_bytes / alignment, 1) * alignment;
+  const auto most =
+      std::max<std::size_t>(in_memory(options_.keyframe_bytes / alignment), 1) * alignment;
   const auto block = blocks_.next(capture_, most);
   if (!block) {
     finished_ = true;

@@ -211,7 +211,8 @@ class PlaceMaker {
     const Bytes bytes = knowledge_.read(range, from, scratch);
     if (bytes.size() < to - from) return {};
     std::string text;
-    for (const std::uint8_t byte : bytes.first(to - from)) text += fmt::format("{:02x}", byte);
+    for (const std::uint8_t byte : bytes.first(in_memory(to - from)))
+      text += fmt::format("{:02x}", byte);
     return text;
   }
 

@@ -35,7 +35,7 @@ const std::vector<std::uint64_t>& RangeWalk::addresses(const Element& range) {
     std::uint64_t size =
         std::max<std::uint64_t>((range.end - range.start) / range.count & ~1ULL, 2);
     if (bytes.size() >= 2) {
-      const std::size_t place = at - bytes_at;
+      const std::size_t place = in_memory(at - bytes_at);
       const std::uint32_t half = bytes[place] | std::uint32_t{bytes[place + 1]} << 8;
       size = program::instruction_size(range.isa, half);
     }

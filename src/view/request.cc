@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <span>
 #include <utility>
 
@@ -134,14 +133,12 @@ Parsed<T> number(const Parameters& from, std::string_view key, std::uint64_t lea
 }
 
 Parsed<double> place_on_axis(std::string_view key, std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) ||
-      value < 0 || value > kLargestPlace) {
+  const auto value = parse_decimal(text);
+  if (!value || *value < 0 || *value > kLargestPlace) {
     return refuse(
         fmt::format("{} is '{}'; it takes a number from 0 to 2^64.", key, cut_text(text, kShown)));
   }
-  return value;
+  return *value;
 }
 
 Parsed<Instant> instant(const Parameters& from) {

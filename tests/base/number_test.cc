@@ -27,5 +27,20 @@ TEST(Number, anything_else_is_none) {
     EXPECT_EQ(parse_number(text), std::nullopt) << text;
 }
 
+TEST(Number, decimal_with_a_fraction_and_an_exponent) {
+  EXPECT_EQ(parse_decimal("0"), 0.0);
+  EXPECT_EQ(parse_decimal("2.5"), 2.5);
+  EXPECT_EQ(parse_decimal("-.5"), -0.5);
+  EXPECT_EQ(parse_decimal("1e6"), 1e6);
+  EXPECT_EQ(parse_decimal("25E-1"), 2.5);
+  EXPECT_EQ(parse_decimal("18446744073709551615"), 18446744073709551616.0);
+}
+
+TEST(Number, any_other_decimal_is_none) {
+  for (const char* const text :
+       {"", "+1", " 1", "1 ", "1.2.3", "1e", "1e999", "-", ".", "0x10", "nan", "inf", "1,5", "1k"})
+    EXPECT_EQ(parse_decimal(text), std::nullopt) << text;
+}
+
 }  // namespace
 }  // namespace waymark

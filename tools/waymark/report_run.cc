@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <utility>
 
 #include "compare_runs.h"
@@ -30,11 +28,8 @@ std::optional<double> axis_place(std::string_view text, const view::Axis& axis) 
     if (!time || *time < axis.origin) return std::nullopt;
     return static_cast<double>(*time - axis.origin);
   }
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) ||
-      value < 0)
-    return std::nullopt;
+  const auto value = parse_decimal(text);
+  if (!value || *value < 0) return std::nullopt;
   return value;
 }
 

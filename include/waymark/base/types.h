@@ -1,9 +1,11 @@
 // Names for the quantities that every module shares.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 namespace waymark {
 
@@ -25,5 +27,12 @@ constexpr bool is_source_id(TraceId id) { return id > 0 && id < 0x70; }
 constexpr bool is_reserved_id(TraceId id) { return id == 0 || (id >= 0x70 && id < kTraceIdCount); }
 
 using Bytes = std::span<const std::uint8_t>;
+
+/// A place or size in memory that was computed with 64 bits.  On a 32-bit machine a size has fewer
+/// bits than an address or an offset of the target, so the caller has compared it with a size.
+constexpr std::size_t in_memory(std::uint64_t value) {
+  assert(std::in_range<std::size_t>(value));
+  return static_cast<std::size_t>(value);
+}
 
 }  // namespace waymark
