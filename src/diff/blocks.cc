@@ -19,13 +19,15 @@ std::uint64_t mix(std::uint64_t hash, const NamedPlace& place) {
 
 std::size_t Blocks::RawHash::operator()(const Raw& raw) const {
   const std::uint64_t where = mix(mix(1, raw.start), raw.end);
-  return mix(where, std::uint64_t{raw.space} << 32 | std::uint64_t{raw.exception} << 8 |
-                        static_cast<std::uint64_t>(raw.leave));
+  return static_cast<std::size_t>(mix(where, std::uint64_t{raw.space} << 32 |
+                                                 std::uint64_t{raw.exception} << 8 |
+                                                 static_cast<std::uint64_t>(raw.leave)));
 }
 
 std::size_t Blocks::KeyHash::operator()(const Key& key) const {
-  return mix(mix(mix(1, key.start), key.end),
-             std::uint64_t{key.exception} << 8 | static_cast<std::uint64_t>(key.leave));
+  return static_cast<std::size_t>(
+      mix(mix(mix(1, key.start), key.end),
+          std::uint64_t{key.exception} << 8 | static_cast<std::uint64_t>(key.leave)));
 }
 
 std::uint32_t Blocks::find(Side side, const Raw& raw, const Step& step, const Element& at) {

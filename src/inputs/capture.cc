@@ -161,8 +161,8 @@ std::optional<TraceBlock> Capture::next_block() {
   const auto size = static_cast<std::size_t>(
       std::min<std::uint64_t>(frames::kDstreamPayloadSize - inside, trace_bytes() - index));
   reading_.position += size;
-  return TraceBlock{index,
-                    trace_.bytes().subspan(record * frames::kDstreamRecordSize + inside, size)};
+  return TraceBlock{
+      index, trace_.bytes().subspan(in_memory(record * frames::kDstreamRecordSize + inside), size)};
 }
 
 std::optional<TraceBlock> Capture::rest() const {
@@ -170,7 +170,8 @@ std::optional<TraceBlock> Capture::rest() const {
       reading_.position >= trace_bytes())
     return std::nullopt;
   return TraceBlock{reading_.position,
-                    trace_.bytes().subspan(reading_.position, trace_bytes() - reading_.position)};
+                    trace_.bytes().subspan(in_memory(reading_.position),
+                                           in_memory(trace_bytes() - reading_.position))};
 }
 
 void Capture::seek(TraceIndex index) {

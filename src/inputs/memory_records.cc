@@ -120,7 +120,7 @@ class Memory {
   }
 
   static Result<void> join(Part& into, const Part& part) {
-    const std::size_t at = part.block.address - into.block.address;
+    const std::size_t at = in_memory(part.block.address - into.block.address);
     const std::size_t common = std::min(into.block.bytes.size() - at, part.block.bytes.size());
     const auto begin = into.block.bytes.begin() + static_cast<std::ptrdiff_t>(at);
     const auto [mine, theirs] =

@@ -191,7 +191,7 @@ Result<Piece> Playback::next(Milliseconds /*patience*/) {
     }
     std::size_t size = std::min(bytes_.size() - at_, kMostBytes);
     if (size == 0) return Piece{.kind = PieceKind::kEnd, .arrival = arrival_};
-    if (mark_) size = std::min<std::uint64_t>(size, mark_->offset - at_);
+    if (mark_) size = in_memory(std::min<std::uint64_t>(size, mark_->offset - at_));
     const Piece piece{
         .kind = PieceKind::kBytes, .bytes = bytes_.subspan(at_, size), .arrival = arrival_};
     at_ += size;

@@ -129,7 +129,7 @@ Result<void> Session::take_key(std::string_view key, std::string_view value, std
     const auto size = whole_number(value);
     if (!size || *size == 0 || *size > kMostUnit)
       return bad_line(line, "its unit size is not a number from 1 to 8");
-    unit_ = *size;
+    unit_ = in_memory(*size);
   }
   if (key.starts_with("probe")) {
     const auto number = whole_number(key.substr(5));

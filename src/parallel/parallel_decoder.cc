@@ -122,7 +122,8 @@ class ParallelDecoder::Run {
   void plan() {
     const std::size_t asked = whole_frames(pieces_.bytes);
     warm_up_ =
-        std::max(kLeastWarmUp, whole_frames(kSyncPeriods * pieces_.first_end / least_syncs(tree_)));
+        std::max(kLeastWarmUp,
+                 whole_frames(in_memory(kSyncPeriods * pieces_.first_end / least_syncs(tree_))));
     most_warm_up_ = kMostStretching * asked;
     pieces_.bytes = std::clamp(kWarmUpsInPiece * warm_up_, asked, most_warm_up_);
     if (density_ != 0) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 
 #if WAYMARK_HAVE_ZLIB
@@ -21,7 +22,8 @@ std::uint64_t most_unpacked(std::uint64_t packed) {
   // than 20 times.
   constexpr std::uint64_t kBase = std::uint64_t{1} << 20;
   constexpr std::uint64_t kRatio = 1032;
-  return kBase + packed * kRatio;
+  return std::min<std::uint64_t>(kBase + packed * kRatio,
+                                 std::numeric_limits<std::ptrdiff_t>::max());
 }
 
 namespace {
@@ -66,8 +68,8 @@ std::optional<std::vector<std::uint8_t>> unpack_gzip(Bytes packed) {
 
 std::optional<std::vector<std::uint8_t>> unpack_zlib(Bytes packed, std::uint64_t size) {
   if (size > most_unpacked(packed.size())) return std::nullopt;
-  std::vector<std::uint8_t> out(size);
-  uLongf written = size;
+  std::vector<std::uint8_t> out(in_memory(size));
+  uLongf written = out.size();
   if (uncompress(out.data(), &written, packed.data(), packed.size()) != Z_OK || written != size)
     return std::nullopt;
   return out;
@@ -105,7 +107,7 @@ std::optional<std::vector<std::uint8_t>> unpack_zstd_file(Bytes packed) {
 
 std::optional<std::vector<std::uint8_t>> unpack_zstd(Bytes packed, std::uint64_t size) {
   if (size > most_unpacked(packed.size())) return std::nullopt;
-  std::vector<std::uint8_t> out(size);
+  std::vector<std::uint8_t> out(in_memory(size));
   if (ZSTD_decompress(out.data(), out.size(), packed.data(), packed.size()) != size)
     return std::nullopt;
   return out;

@@ -52,7 +52,8 @@ std::optional<DwarfSections> part_of_package(const DwarfSections& package, std::
       section =
           offset > section.size()
               ? Bytes()
-              : section.subspan(offset, std::min<std::uint64_t>(size, section.size() - offset));
+              : section.subspan(in_memory(offset),
+                                in_memory(std::min<std::uint64_t>(size, section.size() - offset)));
     };
     if (kind == 1) cut(part.info);
     if (kind == 3) cut(part.abbrev);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "pack.h"
 #include "waymark/base/escape.h"
@@ -37,11 +38,13 @@ Result<std::vector<DataFile>> read_data_files(Bytes content) {
   std::vector<DataFile> files(take_count(cursor));
   for (DataFile& file : files) {
     file.table = take_text(cursor);
-    file.input = take_number(cursor);
+    const std::uint64_t input = take_number(cursor);
     file.bytes = take_number(cursor);
     const std::string digest = take_text(cursor);
-    if (digest.size() != file.digest.size() || !is_table_name(file.table))
+    if (digest.size() != file.digest.size() || !is_table_name(file.table) ||
+        !std::in_range<std::size_t>(input))
       return fail(ErrorCode::kBadData, "the part is damaged: its files do not fit");
+    file.input = static_cast<std::size_t>(input);
     std::ranges::copy(digest, file.digest.begin());
   }
   if (cursor.overrun() || !cursor.at_end())

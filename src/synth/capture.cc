@@ -163,7 +163,7 @@ void CaptureMaker::harm() {
       until_change_ -= block_.size() - at;
       break;
     }
-    at += until_change_;
+    at += in_memory(until_change_);
     block_[at] = static_cast<std::uint8_t>(random_.next());
     until_change_ = random_.about(options_.damage.change_mean);
   }
@@ -175,7 +175,7 @@ void CaptureMaker::harm() {
       until_drop_ -= block_.size() - at;
       break;
     }
-    at += until_drop_;
+    at += in_memory(until_drop_);
     const std::size_t first = at / unit * unit;
     const std::size_t last =
         std::min(first + unit * random_.between(1, 40), block_.size() / unit * unit);

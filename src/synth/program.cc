@@ -79,11 +79,10 @@ const Behaviour* Program::behaviour_at(std::uint64_t address) const {
 bool Program::fetch(const isa::Options& options, Place at, isa::Instruction& out) const {
   const Segment* segment = segment_at(at.address);
   if (segment == nullptr) return false;
-  const std::uint64_t offset = at.address - segment->address;
+  const std::size_t offset = in_memory(at.address - segment->address);
   if (segment->bytes.size() - offset < 4) return false;
   std::uint32_t opcode = 0;
-  for (unsigned i = 0; i < 4; ++i)
-    opcode |= std::uint32_t{segment->bytes[in_memory(offset) + i]} << (8 * i);
+  for (unsigned i = 0; i < 4; ++i) opcode |= std::uint32_t{segment->bytes[offset + i]} << (8 * i);
   std::uint8_t it_remaining = 0;
   return isa::classify(options, at.isa, at.address, opcode, it_remaining, out) == isa::Outcome::kOk;
 }

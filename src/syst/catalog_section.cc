@@ -81,7 +81,7 @@ class ElfFile {
   /// long as the file.
   static bool is_text_at(Bytes names, std::uint64_t at, std::string_view wanted) {
     if (at > names.size() || names.size() - at <= wanted.size()) return false;
-    const Bytes name = names.subspan(at, wanted.size() + 1);
+    const Bytes name = names.subspan(in_memory(at), wanted.size() + 1);
     return std::equal(wanted.begin(), wanted.end(), name.begin()) && name.back() == 0;
   }
 
@@ -90,7 +90,7 @@ class ElfFile {
     std::uint64_t value = 0;
     for (std::size_t i = 0; i < size; ++i) {
       const std::size_t place = big_endian_ ? i : size - 1 - i;
-      value = value << 8 | bytes_[at + place];
+      value = value << 8 | bytes_[in_memory(at + place)];
     }
     return value;
   }
@@ -102,7 +102,7 @@ class ElfFile {
     const auto size = number(header + (is_64bit_ ? 0x20 : 0x14), word());
     if (!type || !offset || !size || *type == kNoBits) return std::nullopt;
     if (*offset > bytes_.size() || bytes_.size() - *offset < *size) return std::nullopt;
-    return bytes_.subspan(*offset, *size);
+    return bytes_.subspan(in_memory(*offset), in_memory(*size));
   }
 
   Bytes bytes_;

@@ -25,7 +25,9 @@ class StoredFunctions {
   [[nodiscard]] std::uint64_t stored(FunctionNumber function) const;
   [[nodiscard]] std::size_t size() const { return functions_.size(); }
   /// `stored` is less than size().
-  [[nodiscard]] FunctionNumber function(std::uint64_t stored) const { return functions_[stored]; }
+  [[nodiscard]] FunctionNumber function(std::uint64_t stored) const {
+    return functions_[in_memory(stored)];
+  }
 
  private:
   std::vector<FunctionNumber> functions_;
