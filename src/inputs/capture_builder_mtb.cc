@@ -80,7 +80,8 @@ Result<void> CaptureBuilder::read_in_order(const std::array<mtb::DumpPart, 2>& p
   auto ordered = TemporaryFile::create(fmt::format("Cannot copy the records of {}", name_));
   if (!ordered) return std::unexpected(ordered.error());
   for (const mtb::DumpPart& part : parts)
-    if (part.size() != 0) WAYMARK_TRY(ordered->write(dump.subspan(part.begin, part.size())));
+    if (part.size() != 0)
+      WAYMARK_TRY(ordered->write(dump.subspan(in_memory(part.begin), in_memory(part.size()))));
   return set_trace(ordered->map(capture_.trace_.path()));
 }
 

@@ -32,7 +32,8 @@ void put(std::vector<std::uint8_t>& bytes, std::uint64_t offset, std::uint64_t v
          bool big_endian) {
   if (offset > bytes.size() || size > bytes.size() - offset) return;
   for (unsigned i = 0; i < size; ++i)
-    bytes[offset + (big_endian ? size - 1 - i : i)] = static_cast<std::uint8_t>(value >> (8 * i));
+    bytes[in_memory(offset) + (big_endian ? size - 1 - i : i)] =
+        static_cast<std::uint8_t>(value >> (8 * i));
 }
 
 }  // namespace
@@ -128,7 +129,7 @@ Bytes LoadedFile::relocated(const ElfSection& section, Bytes bytes) {
     const auto type = static_cast<std::uint32_t>(elf.is_64bit ? info & 0xFFFF'FFFF : info & 0xFF);
     const unsigned size = absolute_size(elf.machine, type);
     if (size != 0 && symbol < values.size())
-      put(out, offset, values[symbol] + addend, size, elf.big_endian);
+      put(out, offset, values[in_memory(symbol)] + addend, size, elf.big_endian);
   }
   return out;
 }

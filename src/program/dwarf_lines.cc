@@ -98,7 +98,8 @@ bool LineReader::read_header() {
   }
   if (!in_.ok() || length > in_.remaining()) return false;
   header_.end = in_.position() + length;
-  in_ = ByteReader(sections_.line.first(header_.end), sections_.big_endian, in_.position());
+  in_ = ByteReader(sections_.line.first(in_memory(header_.end)), sections_.big_endian,
+                   in_.position());
   header_.version = in_.u16();
   if (header_.version < 2 || header_.version > 5) return false;
   if (header_.version >= 5) in_.skip(2);  // The sizes of addresses and segment selectors.
@@ -173,7 +174,7 @@ void LineReader::add_file(const FileEntry& entry) {
   }
   // Before DWARF 5, folder 0 is that of the unit, and is not in the list.
   const std::uint64_t index = entry.folder - (header_.version >= 5 ? 0 : 1);
-  std::string folder(index < folders_.size() ? folders_[index].substr(0, kLongestName)
+  std::string folder(index < folders_.size() ? folders_[in_memory(index)].substr(0, kLongestName)
                                              : std::string_view());
   if (!is_absolute(folder)) folder = joined(unit_.directory.substr(0, kLongestName), folder);
   table_.files.push_back(cut_text(joined(folder, entry.name), kLongestName));
@@ -302,7 +303,7 @@ const LineRow* LineTable::find(std::uint64_t address) const {
 
 std::string_view LineTable::file(std::uint64_t number) const {
   const std::uint64_t index = number - (from_zero ? 0 : 1);
-  return index < files.size() ? std::string_view(files[index]) : std::string_view();
+  return index < files.size() ? std::string_view(files[in_memory(index)]) : std::string_view();
 }
 
 LineTable read_line_table(const DwarfUnit& unit,

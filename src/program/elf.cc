@@ -97,7 +97,7 @@ void read_sections(Elf& elf, Bytes bytes, Tables tables) {
     elf.sections.push_back(section);
   }
   if (tables.names >= elf.sections.size()) return;
-  const Bytes strings = elf.sections[tables.names].bytes;
+  const Bytes strings = elf.sections[in_memory(tables.names)].bytes;
   for (std::size_t i = 0; i < elf.sections.size(); ++i)
     elf.sections[i].name = symbol_text(strings, names[i]);
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <utility>
 
 #include "pack.h"
 #include "waymark/base/escape.h"
@@ -38,13 +37,11 @@ Result<std::vector<DataFile>> read_data_files(Bytes content) {
   std::vector<DataFile> files(take_count(cursor));
   for (DataFile& file : files) {
     file.table = take_text(cursor);
-    const std::uint64_t input = take_number(cursor);
+    file.input = take_place(cursor);
     file.bytes = take_number(cursor);
     const std::string digest = take_text(cursor);
-    if (digest.size() != file.digest.size() || !is_table_name(file.table) ||
-        !std::in_range<std::size_t>(input))
+    if (digest.size() != file.digest.size() || !is_table_name(file.table))
       return fail(ErrorCode::kBadData, "the part is damaged: its files do not fit");
-    file.input = static_cast<std::size_t>(input);
     std::ranges::copy(digest, file.digest.begin());
   }
   if (cursor.overrun() || !cursor.at_end())

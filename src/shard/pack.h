@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "waymark/base/cursor.h"
 
@@ -26,6 +27,14 @@ inline std::uint64_t take_number(Cursor& cursor) { return cursor.continued(10); 
 inline std::size_t take_count(Cursor& cursor) {
   const std::uint64_t count = take_number(cursor);
   if (count <= cursor.remaining()) return static_cast<std::size_t>(count);
+  (void)cursor.take(cursor.remaining() + 1);
+  return 0;
+}
+
+/// The place of something in a list.  More than a size can be: overrun().
+inline std::size_t take_place(Cursor& cursor) {
+  const std::uint64_t place = take_number(cursor);
+  if (std::in_range<std::size_t>(place)) return static_cast<std::size_t>(place);
   (void)cursor.take(cursor.remaining() + 1);
   return 0;
 }

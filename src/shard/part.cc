@@ -48,7 +48,7 @@ Result<Part> read_part(Bytes bytes) {
     return fail(ErrorCode::kBadData, "the part is damaged: its digest does not fit");
   if (format != kPartFormat) return fail(ErrorCode::kUnsupported, "the part has another format");
   std::ranges::copy(cursor.take(part.job.size()), part.job.begin());
-  part.shard = take_number(cursor);
+  part.shard = take_place(cursor);
   const std::uint64_t payload = take_number(cursor);
   const Bytes codes = cursor.take(take_count(cursor));
   part.codes.assign(codes.begin(), codes.end());

@@ -77,7 +77,7 @@ void take_rows(Cursor& cursor, profile::ProgramProfile& program, std::size_t pro
   for (std::size_t i = 0; i < branches && !cursor.overrun(); ++i) {
     profile::Branch branch;
     branch.from = previous += take_number(cursor);
-    branch.to_program = take_most(cursor, programs - 1);
+    branch.to_program = in_memory(take_most(cursor, programs - 1));
     branch.to = take_address(cursor);
     branch.subtype = take_subtype(cursor);
     branch.indirect = take_flag(cursor);

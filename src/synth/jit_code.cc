@@ -39,7 +39,9 @@ std::vector<Part> parts_of(const Program& program) {
         starts.insert(function.address);
     for (auto at = starts.begin(); at != starts.end(); ++at) {
       const std::uint64_t next = std::next(at) == starts.end() ? end : *std::next(at);
-      parts.push_back({*at, Bytes(segment.bytes).subspan(*at - segment.address, next - *at)});
+      parts.push_back(
+          {*at,
+           Bytes(segment.bytes).subspan(in_memory(*at - segment.address), in_memory(next - *at))});
     }
   }
   return parts;
