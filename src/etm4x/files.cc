@@ -350,7 +350,7 @@ Outcome write_addr_ctxtype(Unit& u, const FileInput& in) {
 }
 Shown show_addr_ctxtype(Unit& u) {
   constexpr std::array<std::string_view, 4> kWords = {"none\n", "ctxid\n", "vmid\n", "all\n"};
-  return std::string(kWords[get_control<3, 2>(u)]);
+  return std::string(kWords[in_memory(get_control<3, 2>(u))]);
 }
 
 Outcome write_addr_exlevel(Unit& u, const FileInput& in) {
@@ -374,7 +374,7 @@ Outcome write_addr_instdatatype(Unit& u, const FileInput& in) {
 Shown show_addr_instdatatype(Unit& u) {
   constexpr std::array<std::string_view, 4> kWords = {"instr\n", "data_load\n", "data_store\n",
                                                       "data_load_store\n"};
-  return std::string(kWords[get_control<1, 0>(u)]);
+  return std::string(kWords[in_memory(get_control<1, 0>(u))]);
 }
 
 Shown show_addr_cmp_view(Unit& u) { return comparator_view(u, u.state.addr_idx); }

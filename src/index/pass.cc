@@ -185,7 +185,7 @@ void Pass::feed_source(Part& part, const frames::StreamBlock& block) {
   rest_.clear();
   frames::for_each_segment(block, [&](std::size_t at, TraceIndex index, std::size_t size) {
     if (index + size <= part.first) return;
-    const std::size_t passed = part.first > index ? part.first - index : 0;
+    const std::size_t passed = part.first > index ? in_memory(part.first - index) : 0;
     rest_.append(index + passed, block.bytes.subspan(at + passed, size - passed));
   });
   if (rest_.empty()) return;

@@ -146,7 +146,7 @@ void CaptureBuilder::note_lost_tail() {
 void CaptureBuilder::note_ids_without_source() {
   if (!capture_.tree_->formatted() || !options_.ids.empty() || is_part_) return;
   std::vector<TraceId> ids;
-  std::size_t bytes = 0;
+  std::uint64_t bytes = 0;
   for (TraceId id = 1; id < 0x70; ++id) {
     if (capture_.id_bytes_[id] == 0 || capture_.tree_->source(id) != nullptr) continue;
     ids.push_back(id);

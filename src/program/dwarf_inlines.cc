@@ -113,7 +113,7 @@ class TreeReader {
 
 void TreeReader::walk() {
   const DwarfSections& sections = unit_.info->sections;
-  ByteReader in(sections.info.first(unit_.end), sections.big_endian, unit_.first_die);
+  ByteReader in(sections.info.first(in_memory(unit_.end)), sections.big_endian, unit_.first_die);
   // The functions around the entries that are read, one for each level.
   std::vector<std::uint32_t> around;
   do {
@@ -186,7 +186,7 @@ TreeReader::Names TreeReader::names_at(const DwarfUnit* unit, std::uint64_t offs
   const auto [at, is_new] = names_.try_emplace({unit, offset});
   if (!is_new) return at->second;
   const DwarfSections& sections = unit->info->sections;
-  ByteReader in(sections.info.first(unit->end), sections.big_endian, offset);
+  ByteReader in(sections.info.first(in_memory(unit->end)), sections.big_endian, offset);
   const DwarfDie die = read_die(*unit, in);
   if (die.abbrev == nullptr) return {};
   const Names names = names_of(*unit, read_entry(die, in), depth);

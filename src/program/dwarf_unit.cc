@@ -208,7 +208,10 @@ AbbrevTable AbbrevTable::read(ByteReader in) {
 
 const Abbrev* AbbrevTable::find(std::uint64_t code) const {
   // Nearly always, the codes are 1, 2, 3 and so on.
-  if (code - 1 < abbrevs.size() && abbrevs[code - 1].code == code) return &abbrevs[code - 1];
+  if (code - 1 < abbrevs.size()) {
+    const Abbrev& usual = abbrevs[in_memory(code - 1)];
+    if (usual.code == code) return &usual;
+  }
   const auto at = std::ranges::lower_bound(abbrevs, code, {}, &Abbrev::code);
   return at != abbrevs.end() && at->code == code ? &*at : nullptr;
 }
@@ -459,7 +462,7 @@ void DwarfInfo::read_first_die(DwarfUnit& unit) const {
     unit.bases.str_offsets = unit.offset_size == 8 ? 16 : 8;
     unit.bases.rnglists = unit.offset_size == 8 ? 20 : 12;
   }
-  ByteReader in(sections.info.first(unit.end), sections.big_endian, unit.first_die);
+  ByteReader in(sections.info.first(in_memory(unit.end)), sections.big_endian, unit.first_die);
   const DwarfDie die = read_die(unit, in);
   if (die.abbrev == nullptr) return;
   const std::uint16_t tag = die.abbrev->tag;

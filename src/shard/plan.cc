@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "waymark/base/number.h"
 #include "waymark/frames/demux.h"
@@ -109,10 +110,17 @@ class Line {
   std::string_view rest_;
 };
 
+/// A place in a list.
+std::optional<std::size_t> parse_place(std::string_view text) {
+  const auto place = parse_number(text);
+  if (!place || !std::in_range<std::size_t>(*place)) return std::nullopt;
+  return static_cast<std::size_t>(*place);
+}
+
 /// The lines after "cut" belong to it.
 bool read_cut(Plan& plan, std::string_view key, Line& line) {
   if (key == "cut") {
-    const auto input = parse_number(line.word());
+    const auto input = parse_place(line.word());
     const auto trace_bytes = parse_number(line.word());
     const auto slice_bytes = parse_number(line.word());
     auto trace = unquoted(line.rest());
@@ -172,8 +180,8 @@ bool read_line(Plan& plan, std::string_view text) {
   if (key == "cut" || key == "id" || key == "digest") return read_cut(plan, key, line);
   const bool is_slice = key == "slice";
   if ((key != "shard" && !is_slice) || plan.shards.size() >= kMostShards) return false;
-  const auto first = parse_number(line.word());
-  const auto number = parse_number(line.rest());
+  const auto first = parse_place(line.word());
+  const auto number = parse_place(line.rest());
   if (!first || !number || (*number == 0 && !is_slice)) return false;
   if (is_slice) {
     plan.shards.push_back({.first = *first, .count = 1, .slice = number});
@@ -246,7 +254,7 @@ void divide_whole(Plan& plan, std::size_t begin, std::size_t end, std::uint64_t 
 
 void divide(Plan& plan, const Job& job) {
   const std::size_t inputs = plan.inputs.size();
-  const std::size_t step = std::clamp<std::size_t>(job.inputs_per_shard, 1, inputs);
+  const std::size_t step = in_memory(std::clamp<std::uint64_t>(job.inputs_per_shard, 1, inputs));
   std::uint64_t whole = 0;
   for (const Input& input : plan.inputs) whole += input.bytes + 1;
   for (const Cut& cut : plan.cuts) whole -= plan.inputs[cut.input].bytes + 1;
