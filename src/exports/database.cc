@@ -204,7 +204,7 @@ class ThumbCode {
       if (!offset || *offset + 2 > file_.bytes().size()) return {};
       found.push_back(at);
       // The upper five bits of the first halfword say whether there is a second one.
-      const unsigned top = file_.bytes()[*offset + 1] >> 3;
+      const unsigned top = file_.bytes()[in_memory(*offset + 1)] >> 3;
       at += top >= 0b11101 ? 4 : 2;
     }
     return found.size() == range.count ? found : std::vector<std::uint64_t>();

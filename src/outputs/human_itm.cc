@@ -57,7 +57,7 @@ bool HumanWriter::continue_itm(Item& item, const Element& element) {
   // A byte of a longer UTF-8 character counts as text only after text.
   const bool part = element.start >= 0x80;
   if (!part && StimulusText(element).view().empty()) return false;
-  std::string& text = texts_[item.number - texts_written_];
+  std::string& text = texts_[in_memory(item.number - texts_written_)];
   text += static_cast<char>(element.start);
   item.text_complete = element.start == '\n' || text.size() >= kLongText;
   return true;

@@ -65,9 +65,9 @@ Slots slots_of(const Elf& elf, const std::vector<Function>& functions) {
         if (elf.machine == Elf::kArm) addend &= ~std::uint64_t{1};
         if (std::string name = name_at(functions, addend); !name.empty())
           slots.try_emplace(slot, std::move(name));
-      } else if ((type == types.jump || type == types.data) && symbol < names.size() &&
-                 !names[symbol].empty()) {
-        slots.try_emplace(slot, cut_text(names[symbol], kLongestName));
+      } else if ((type == types.jump || type == types.data) && symbol < names.size()) {
+        const std::string_view name = names[in_memory(symbol)];
+        if (!name.empty()) slots.try_emplace(slot, cut_text(name, kLongestName));
       }
     }
   }

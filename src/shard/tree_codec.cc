@@ -68,8 +68,8 @@ Result<void> add_tree(Bytes content, stacks::Tree& sum) {
   take_counts(cursor, tree.node(stacks::kRootNode));
   std::vector<stacks::NodeId> ids{stacks::kRootNode};
   for (std::size_t i = 1; i < node_count && !cursor.overrun(); ++i) {
-    const std::uint64_t parent = take_number(cursor);
-    const std::uint64_t code = take_number(cursor);
+    const std::size_t parent = take_place(cursor);
+    const std::size_t code = take_place(cursor);
     if (parent >= ids.size() || code >= codes.size()) return bad();
     const stacks::NodeId id = tree.child(ids[parent], codes[code], take_number(cursor));
     ids.push_back(id);

@@ -237,7 +237,8 @@ Result<Timeline> TraceSession::timeline(const Window& window, std::uint32_t widt
     return sum;
   };
   // A source can stand still for long where code is missing.
-  if (bytes() > options_.span_bytes) std::erase_if(parts, &Interval::is_still);
+  if (bytes() > options_.span_bytes)
+    std::erase_if(parts, [](const Interval& part) { return part.is_still; });
   answer.summary = bytes() > options_.span_bytes;
   if (answer.summary || parts.empty()) {
     answer.tracks = summary(known->overview, canvas);
