@@ -88,7 +88,7 @@ void TraceFeed::seek(TraceIndex index) {
   position_ = index;
   std::uint64_t offset = index;
   if (framing_ == Framing::kDstream) {
-    in_record_ = index % frames::kDstreamPayloadSize;
+    in_record_ = in_memory(index % frames::kDstreamPayloadSize);
     offset = index / frames::kDstreamPayloadSize * frames::kDstreamRecordSize + in_record_;
   }
   if (recording_ != nullptr) recording_->seek(offset);

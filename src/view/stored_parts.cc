@@ -243,7 +243,8 @@ std::optional<stacks::Tree> read_tree(Bytes bytes, std::span<const stacks::Code>
     const std::uint64_t site = in.number();
     in.require((distance == 0) == (id == 0));
     if (!in.good()) break;
-    nodes.push_back(id == 0 ? stacks::kRootNode : tree.child(nodes[id - distance], code, site));
+    nodes.push_back(id == 0 ? stacks::kRootNode
+                            : tree.child(nodes[in_memory(id - distance)], code, site));
     stacks::Node& node = tree.node(nodes.back());
     node.instructions = in.number();
     node.cycles = in.number();
