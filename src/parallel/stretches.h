@@ -17,7 +17,7 @@ inline constexpr std::size_t kFirstPiece = std::size_t{64} << 10;
 inline constexpr std::size_t kLeastWarmUp = std::size_t{2} << 10;
 inline constexpr std::size_t kDecodedBatch = 1024;  ///< Elements.
 
-/// Of a part of a trace in memory, or of a file.
+/// The bytes of the frames that `bytes` are in, of memory or of a file.
 template <std::unsigned_integral T>
 T whole_frames(T bytes) {
   return (bytes + frames::kFrameSize - 1) / frames::kFrameSize * frames::kFrameSize;
