@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "support/counting.h"
+#include "support/seed_count.h"
 #include "synth/truth_bench.h"
 #include "waymark/count/counter.h"
 #include "waymark/parallel/counting.h"
@@ -231,7 +232,7 @@ class CountedWorkload : public testing::TestWithParam<std::vector<Protocol>> {
 };
 
 TEST_P(CountedWorkload, adds_up_to_its_elements) {
-  for (std::uint64_t seed = 1; seed <= synth::seed_count(150); ++seed) {
+  for (std::uint64_t seed = 1; seed <= support::seed_count(150); ++seed) {
     check(seed, false);
     ASSERT_FALSE(HasFatalFailure()) << "seed " << seed;
   }
@@ -243,14 +244,14 @@ TEST_P(CountedWorkload, adds_up_to_its_elements) {
 }
 
 TEST_P(CountedWorkload, adds_up_to_its_elements_where_it_is_damaged) {
-  for (std::uint64_t seed = 1; seed <= synth::seed_count(150); ++seed) {
+  for (std::uint64_t seed = 1; seed <= support::seed_count(150); ++seed) {
     check(seed, true);
     ASSERT_FALSE(HasFatalFailure()) << "seed " << seed;
   }
 }
 
 TEST_P(CountedWorkload, adds_up_to_its_elements_where_parts_of_its_program_are_missing) {
-  for (std::uint64_t seed = 1; seed <= synth::seed_count(150); ++seed) {
+  for (std::uint64_t seed = 1; seed <= support::seed_count(150); ++seed) {
     check(seed, seed % 4 == 0, true);
     ASSERT_FALSE(HasFatalFailure()) << "seed " << seed;
   }
@@ -258,7 +259,7 @@ TEST_P(CountedWorkload, adds_up_to_its_elements_where_parts_of_its_program_are_m
 
 TEST_P(CountedWorkload, gives_the_same_in_parts_on_several_threads) {
   std::uint64_t taken = 0;
-  for (std::uint64_t seed = 1; seed <= synth::seed_count(60); ++seed) {
+  for (std::uint64_t seed = 1; seed <= support::seed_count(60); ++seed) {
     Bench bench(seed, GetParam(), seed % 3 == 0, 20'000 + 997 * seed);
     if (seed % 5 == 0) {
       synth::Random random(seed);
@@ -272,7 +273,7 @@ TEST_P(CountedWorkload, gives_the_same_in_parts_on_several_threads) {
     ASSERT_EQ(other_target(alone, together), "") << "seed " << seed;
     taken += how.pieces;
   }
-  EXPECT_GT(taken, synth::seed_count(60) * 5);
+  EXPECT_GT(taken, support::seed_count(60) * 5);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CountedWorkload,

@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <cstdint>
 #include <set>
 
 #include "etm4x/random_operations.h"
 #include "etm4x/random_plan.h"
 #include "etm4x/units.h"
+#include "support/seed_count.h"
 #include "waymark/etm4x/compile.h"
 
 namespace waymark::etm4x {
@@ -16,16 +17,11 @@ namespace {
 
 constexpr unsigned kOperations = 200;
 
-// WAYMARK_OPERATIONS overrides this: fewer where a sanitizer is slow, more overnight.
-unsigned units() {
-  const char* wanted = std::getenv("WAYMARK_OPERATIONS");  // NOLINT(concurrency-mt-unsafe)
-  const unsigned long operations = wanted == nullptr ? 1000000 : std::strtoul(wanted, nullptr, 10);
-  return static_cast<unsigned>(operations / kOperations);
-}
+std::uint64_t units() { return support::seed_count(1'000'000) / kOperations; }
 
 TEST(RandomOperations, keep_every_invariant) {
   support::Random random(7);
-  for (unsigned i = 0, end = units(); i < end; ++i) {
+  for (std::uint64_t i = 0, end = units(); i < end; ++i) {
     Unit unit(random_ids(random), random_environment(random),
               random.one_in(4) ? kNoQuirks : kAllQuirks);
     for (unsigned n = 0; n < kOperations; ++n) {
@@ -37,7 +33,8 @@ TEST(RandomOperations, keep_every_invariant) {
 TEST(RandomPlans, are_in_the_explanation_of_their_registers) {
   support::Random random(11);
   unsigned accepted = 0;
-  for (unsigned i = 0; i < 2000; ++i) {
+  const std::uint64_t rounds = support::seed_count(2000);
+  for (std::uint64_t i = 0; i < rounds; ++i) {
     const Plan plan = random_plan(random);
     const IdRegisters id = random.coin() ? full_unit() : middle_unit();
     std::vector<PlanProblem> problems;
@@ -55,7 +52,7 @@ TEST(RandomPlans, are_in_the_explanation_of_their_registers) {
         << fmt::format("{}", fmt::join(missing, "\n")) << "\nof\n"
         << plan_text(plan);
   }
-  EXPECT_GT(accepted, 100);
+  EXPECT_GT(accepted, rounds / 20);
 }
 
 // The lines, each once, in any order.
@@ -88,7 +85,8 @@ TEST(RandomPlans, explained_and_compiled_again_give_the_same_registers) {
   support::Random random(17);
   unsigned accepted = 0;
   unsigned same = 0;
-  for (unsigned i = 0; i < 3000; ++i) {
+  const std::uint64_t rounds = support::seed_count(3000);
+  for (std::uint64_t i = 0; i < rounds; ++i) {
     const Plan plan = random_plan(random);
     const IdRegisters id = random.coin() ? full_unit() : random.coin() ? middle_unit() : ete_unit();
     Environment environment;
@@ -106,7 +104,7 @@ TEST(RandomPlans, explained_and_compiled_again_give_the_same_registers) {
         << plan_text(plan);
     same += back.compiled->image == compiled->image ? 1 : 0;
   }
-  EXPECT_GT(accepted, 300);
+  EXPECT_GT(accepted, rounds / 10);
   // A range that only an event uses then comes before the start and stop addresses of the filter:
   // the same comparators in another order.
   EXPECT_GT(same * 10, accepted * 9) << same << " of " << accepted;
@@ -115,7 +113,8 @@ TEST(RandomPlans, explained_and_compiled_again_give_the_same_registers) {
 TEST(RandomUnits, are_explained_as_plans_that_are_accepted) {
   support::Random random(19);
   unsigned whole = 0;
-  for (unsigned i = 0; i < 2000; ++i) {
+  const std::uint64_t rounds = support::seed_count(2000);
+  for (std::uint64_t i = 0; i < rounds; ++i) {
     const IdRegisters id = random.one_in(4)   ? random_ids(random)
                            : random.coin()    ? full_unit()
                            : random.one_in(3) ? bare_unit()
@@ -134,7 +133,7 @@ TEST(RandomUnits, are_explained_as_plans_that_are_accepted) {
         << back.text;
     whole += back.text.find('#') == std::string::npos ? 1 : 0;
   }
-  EXPECT_GT(whole, 200);
+  EXPECT_GT(whole, rounds / 10);
 }
 
 TEST(RandomPlans, text_is_read_back) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "index_bench.h"
+#include "support/seed_count.h"
 #include "synth/truth_bench.h"
 
 namespace waymark::index {
@@ -148,7 +149,7 @@ TEST(IndexSeek, damaged_captures) {
 /// damage.
 TEST(IndexSeek, synthetic_captures) {
   bool started_later = false;
-  for (std::uint64_t seed = 1; seed <= synth::seed_count(20); ++seed) {
+  for (std::uint64_t seed = 1; seed <= support::seed_count(20); ++seed) {
     const auto workload =
         synth::Workload::random({.seed = seed, .size = 40'000, .damage = seed % 3 == 0});
     ASSERT_TRUE(workload) << workload.error().detail;

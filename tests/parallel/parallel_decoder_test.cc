@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "seen.h"
+#include "support/seed_count.h"
 #include "synth/truth_bench.h"
 #include "waymark/synth/workload.h"
 
@@ -40,7 +41,7 @@ class ParallelDecoderProperty : public testing::TestWithParam<std::vector<Protoc
 
 TEST_P(ParallelDecoderProperty, gives_what_one_thread_gives) {
   Statistics all;
-  for (std::uint64_t seed = 1; seed <= synth::seed_count(200); ++seed) {
+  for (std::uint64_t seed = 1; seed <= support::seed_count(200); ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     const auto workload = synth::Workload::random({.seed = seed,
                                                    .protocols = GetParam(),

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "seen.h"
+#include "support/seed_count.h"
 #include "synth/truth_bench.h"
 #include "waymark/parallel/counting.h"
 #include "waymark/synth/workload.h"
@@ -105,7 +106,7 @@ std::vector<std::uint64_t> drawn_limits(std::uint64_t size, std::uint64_t seed) 
 template <class Use>
 void for_each_capture(const std::vector<Protocol>& protocols, std::uint64_t first_seed, Use use) {
   for (std::uint64_t number = 1;
-       number <= synth::seed_count(30) && !testing::Test::HasFatalFailure(); ++number) {
+       number <= support::seed_count(30) && !testing::Test::HasFatalFailure(); ++number) {
     const std::uint64_t seed = first_seed + number;
     SCOPED_TRACE(fmt::format("seed {}", seed));
     const auto workload = synth::Workload::random({.seed = seed,

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "support/seed_count.h"
 #include "support/stack_checks.h"
 #include "synth/truth_bench.h"
 #include "waymark/stacks/engine.h"
@@ -105,7 +106,7 @@ void check(const Options& options, std::span<const Element> elements, std::size_
 }
 
 TEST(EngineState, goes_on_from_any_element_of_a_trace) {
-  for (std::uint64_t seed = 1; seed <= synth::seed_count(6); ++seed) {
+  for (std::uint64_t seed = 1; seed <= support::seed_count(6); ++seed) {
     auto workload = synth::Workload::random({.seed = seed, .damage = seed % 2 == 0});
     ASSERT_TRUE(workload);
     auto made = synth::make_in_memory(*workload, false);
@@ -135,7 +136,7 @@ TEST(EngineState, goes_on_from_any_element_of_a_trace) {
 
 TEST(EngineState, goes_on_whatever_the_elements_are) {
   const auto program = support::few_functions();
-  for (std::uint64_t seed = 1; seed <= synth::seed_count(300); ++seed) {
+  for (std::uint64_t seed = 1; seed <= support::seed_count(300); ++seed) {
     synth::Random random(seed);
     std::vector<std::uint8_t> bytes(4096);
     for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random.next());
@@ -156,7 +157,7 @@ TEST(EngineState, goes_on_whatever_the_elements_are) {
 
 TEST(EngineState, damaged_bytes_are_an_error_or_a_state) {
   const auto program = support::few_functions();
-  for (std::uint64_t seed = 1; seed <= synth::seed_count(300); ++seed) {
+  for (std::uint64_t seed = 1; seed <= support::seed_count(300); ++seed) {
     synth::Random random(seed);
     std::vector<std::uint8_t> bytes(2048);
     for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random.next());

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "support/seed_count.h"
 #include "support/stack_checks.h"
 #include "synth/truth_bench.h"
 #include "waymark/synth/random.h"
@@ -21,7 +22,7 @@ Options small() {
 }
 
 TEST(StackWorkloads, every_instruction_is_in_the_tree) {
-  for (std::uint64_t seed = 1; seed <= synth::seed_count(20); ++seed) {
+  for (std::uint64_t seed = 1; seed <= support::seed_count(20); ++seed) {
     auto workload = synth::Workload::random({.seed = seed, .damage = seed % 2 == 0});
     ASSERT_TRUE(workload);
     auto made = synth::make_in_memory(*workload, false);
@@ -49,7 +50,7 @@ TEST(StackWorkloads, every_instruction_is_in_the_tree) {
 
 TEST(StackWorkloads, any_elements_at_all) {
   const auto program = support::few_functions();
-  for (std::uint64_t seed = 1; seed <= synth::seed_count(300); ++seed) {
+  for (std::uint64_t seed = 1; seed <= support::seed_count(300); ++seed) {
     synth::Random random(seed);
     std::vector<std::uint8_t> bytes(4096);
     for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random.next());

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "support/seed_count.h"
 #include "truth_bench.h"
 
 namespace waymark::synth {
@@ -48,7 +49,7 @@ std::vector<std::uint8_t> all_of(const TruthBench& b) {
 }
 
 TEST(SynthCapture, sources_of_all_protocols_in_one_capture_tell_what_happened) {
-  for (std::uint64_t seed = 1; seed <= seed_count(10); ++seed) {
+  for (std::uint64_t seed = 1; seed <= support::seed_count(10); ++seed) {
     Random random(seed);
     TruthBench b = everything();
     b.capture.seed = seed;
@@ -97,7 +98,7 @@ TEST(SynthCapture, sources_that_never_get_their_turn_say_nothing) {
 }
 
 TEST(SynthCapture, damaged_captures_are_decoded_to_their_end) {
-  for (std::uint64_t seed = 1; seed <= seed_count(10); ++seed) {
+  for (std::uint64_t seed = 1; seed <= support::seed_count(10); ++seed) {
     TruthBench b = everything();
     b.capture.seed = seed;
     b.capture.damage = {.change_mean = 300, .drop_mean = 3000, .cut = true};

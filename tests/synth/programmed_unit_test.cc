@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "etm4x/units.h"
+#include "support/seed_count.h"
 #include "truth_bench.h"
 #include "waymark/etm4x/compile.h"
 #include "waymark/synth/estimate.h"
@@ -110,7 +111,7 @@ constexpr std::string_view kPlans[] = {
 TEST(ProgrammedUnit, every_plan_decodes_to_what_happened) {
   for (const std::string_view plan : kPlans) {
     for (const auto& id : {etm4x::full_unit(), etm4x::middle_unit(), etm4x::ete_unit()}) {
-      for (std::uint64_t seed = 1; seed <= seed_count(3); ++seed) {
+      for (std::uint64_t seed = 1; seed <= support::seed_count(3); ++seed) {
         ProgrammedOptions options = planned(plan, id);
         options.seed = seed;
         const Program program = random_program(seed);
@@ -124,7 +125,7 @@ TEST(ProgrammedUnit, every_plan_decodes_to_what_happened) {
 
 TEST(ProgrammedUnit, arm_and_thumb_programs_are_filtered_by_instruction) {
   for (const isa::Isa isa : {isa::Isa::kA32, isa::Isa::kT32}) {
-    for (std::uint64_t seed = 1; seed <= seed_count(10); ++seed) {
+    for (std::uint64_t seed = 1; seed <= support::seed_count(10); ++seed) {
       const ProgrammedOptions options =
           planned("include 0x400020..0x4002ff\nexclude 0x40008a..0x4000c3\nreturn-stack\n");
       const Checked checked = check(options, random_program(seed, isa), busy(options, seed));

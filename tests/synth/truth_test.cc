@@ -1,6 +1,7 @@
 // Decoding gives what was executed, for all options.
 #include <gmock/gmock.h>
 
+#include "support/seed_count.h"
 #include "truth_bench.h"
 
 namespace waymark::synth {
@@ -10,7 +11,7 @@ class CoreTruth : public testing::TestWithParam<Protocol> {};
 
 TEST_P(CoreTruth, decoding_gives_what_happened) {
   std::uint64_t instructions = 0;
-  for (std::uint64_t seed = 1; seed <= seed_count(200); ++seed) {
+  for (std::uint64_t seed = 1; seed <= support::seed_count(200); ++seed) {
     TruthBench b = drawn(seed, {GetParam()});
     ASSERT_EQ(b.check(), "") << "seed " << seed;
     EXPECT_GT(b.instructions, 0U) << "seed " << seed;
@@ -25,7 +26,7 @@ INSTANTIATE_TEST_SUITE_P(All, CoreTruth,
                          [](const auto& p) { return std::string(protocol_name(p.param)); });
 
 TEST(MixedTruth, decoding_sources_by_chance_gives_what_happened) {
-  for (std::uint64_t seed = 1; seed <= seed_count(200); ++seed)
+  for (std::uint64_t seed = 1; seed <= support::seed_count(200); ++seed)
     ASSERT_EQ(drawn(seed, {}).check(), "") << "seed " << seed;
 }
 

@@ -9,6 +9,7 @@
 
 #include "../../src/view/places.h"
 #include "sample.h"
+#include "support/seed_count.h"
 
 namespace waymark::view {
 namespace {
@@ -233,9 +234,12 @@ TEST_F(Steps, from_nowhere) {
 TEST(StepsEverywhere, do_not_depend_on_keyframes) {
   Sample near(20);
   Sample far(100000);
+  constexpr std::uint64_t kFirst = 200;
+  constexpr std::uint64_t kEnd = 44000;
+  const std::uint64_t distance = (kEnd - kFirst) / support::seed_count(12) + 1;
   for (const StepKind kind : {StepKind::kLine, StepKind::kInto, StepKind::kSameLine,
                               StepKind::kOver, StepKind::kOut, StepKind::kException}) {
-    for (std::uint64_t n = 200; n < 44000; n += 3777) {
+    for (std::uint64_t n = kFirst; n < kEnd; n += distance) {
       for (const bool back : {false, true}) {
         const Step step{.kind = kind, .back = back, .count = 2};
         const auto a = step_from(*near.replay, {near.source, n}, step, near.knowledge, kGoOn);
