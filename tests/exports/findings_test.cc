@@ -38,8 +38,8 @@ TEST(Findings, json_has_sums_and_a_line_for_each_capture) {
       "\n"
       R"({"input":"=b","code":0,"kind":"snapshot","framing":"none","bytes":7,"findings":[]},)"
       "\n"
-      R"({"input":"c\n","code":3,"kind":"","framing":"","bytes":0,)"
-      R"("findings":[{"kind":"no_bytes","count":2,"bytes":5,"text":"c\n: bad."}]})"
+      R"({"input":"c\u000a","code":3,"kind":"","framing":"","bytes":0,)"
+      R"("findings":[{"kind":"no_bytes","count":2,"bytes":5,"text":"c\u000a: bad."}]})"
       "\n]}\n");
 }
 
@@ -52,7 +52,7 @@ TEST(Findings, csv_has_a_line_for_each_finding_and_for_a_capture_without_any) {
             "runs/a,0,perf.data,pieces,1000,loss,,,,\"Lost, \"\"twice\"\".\"\n"
             "runs/a,0,perf.data,pieces,1000,no_bytes,0x12,,,Idle.\n"
             "'=b,0,snapshot,none,7,,,,,\n"
-            "c\\n,3,,,0,no_bytes,,2,5,c\\n: bad.\n");
+            "c\\x0a,3,,,0,no_bytes,,2,5,c\\x0a: bad.\n");
 }
 
 TEST(Findings, no_capture_is_valid_json_too) {

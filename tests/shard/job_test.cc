@@ -121,10 +121,11 @@ TEST_F(JobTest, slices) {
   EXPECT_EQ(read_job("what='coverage'\ninputs='a'\nslice_bytes=4096\n", "j")->slice_bytes, 4096U);
   EXPECT_EQ(error_of("what='counts'\ninputs='a'\nslices=1\nslice_bytes=1\n"),
             "job.toml: slices and slice_bytes exclude each other; keep one of them.");
-  for (const std::string what : {"stacks", "branches", "events"}) {
+  EXPECT_EQ(read_job("what='branches'\ninputs='a'\nslices=3\n", "j")->slices, 3U);
+  for (const std::string what : {"stacks", "events", "findings"}) {
     EXPECT_EQ(error_of("what='" + what + "'\ninputs='a'\nslices=2\n"),
               "job.toml: what = \"" + what +
-                  "\" cannot be made of slices, because it needs more than counts; leave slices "
+                  "\" cannot be made of slices, because it needs all of a capture; leave slices "
                   "out.");
   }
 }
