@@ -61,6 +61,19 @@ std::optional<std::pair<std::string, int>> make_locked_folder(const std::string&
   }
 }
 
+/// The lock goes last, so that what is left can be removed by others if this process is killed.
+void remove_all_of(const std::string& temporary) {
+  std::error_code failed;
+  std::vector<fs::path> found;
+  for (fs::directory_iterator at(temporary, failed), end; !failed && at != end;
+       at.increment(failed)) {
+    if (at->path() != lock_of(temporary)) found.push_back(at->path());
+  }
+  for (const fs::path& path : found) fs::remove_all(path, failed);
+  fs::remove(lock_of(temporary), failed);
+  fs::remove(temporary, failed);
+}
+
 void remove_if_abandoned(const std::string& temporary) {
   const int lock = ::open(lock_of(temporary).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (lock < 0) {
@@ -68,8 +81,7 @@ void remove_if_abandoned(const std::string& temporary) {
     if (errno == ENOENT) (void)::rmdir(temporary.c_str());
     return;
   }
-  std::error_code ignored;
-  if (take_lock(lock)) fs::remove_all(temporary, ignored);
+  if (take_lock(lock)) remove_all_of(temporary);
   (void)::close(lock);
 }
 
@@ -141,7 +153,7 @@ TableFolder::TableFolder(TableFolder&& other) noexcept
 
 TableFolder::~TableFolder() {
   std::error_code ignored;
-  if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
+  if (!temporary_.empty()) remove_all_of(temporary_);
   if (lock_ >= 0) (void)::close(lock_);
   if (made_) fs::remove(path_, ignored);  // Only if it is empty.
 }
