@@ -58,7 +58,8 @@ def test_kinds_are_counted_and_csv_has_the_same(run, captures):
     assert {kind['kind']: (kind['inputs'], kind['findings']) for kind in found['kinds']} == {
         kind: (len({row['input'] for row in rows if row['kind'] == kind}),
                sum(row['kind'] == kind for row in rows)) for kind in {row['kind'] for row in rows}}
-    assert [row['text'] for row in rows] == [finding['text'] for one in found['captures'] for finding in one['findings']]
+    texts = [finding['text'] for one in found['captures'] for finding in one['findings']]
+    assert [row['text'] for row in rows] == texts
     assert found['inputs'] == len(captures)
     assert found['inputs_with_findings'] == sum(bool(one['findings']) for one in found['captures'])
 

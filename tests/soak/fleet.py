@@ -3,9 +3,9 @@
 
     tests/soak/fleet.py [--waymark PATH] [--faults N] [--seed N]
 
-Each round plans a job, of short captures and of one that is cut into slices, submits it, and kills one to three of these at random moments with SIGKILL: a worker,
-its supervisor, the task of Slurm, a daemon of a node, the controller. Daemons are started again. What is then
-missing is named by `waymark merge`, and submitted again by `waymark plan --resume --slurm`. At the end of a
+Each round plans a job, of short captures and of one that is cut into slices, submits it, and kills one to three of
+these at random moments with SIGKILL: a worker, its supervisor, the task of Slurm, a daemon of a node, the controller.
+Daemons are started again. What is then missing is named by `waymark merge`, and submitted again by `waymark plan --resume --slurm`. At the end of a
 round, the merged file must equal the serial one, byte for byte, and no part may be there twice.
 The last round has a shard that always fails: all others must be done, and it must be named.
 Needs the packages of the group [cluster] of scripts/packages.txt.
@@ -119,8 +119,8 @@ def kill(cluster, folder, kind):
 def make_inputs(folder, waymark):
     for i in range(CAPTURES):
         shutil.copytree(ROOT / 'samples/quicksort', folder / f'runs/{i:02}')
-    run(waymark, 'synth', '--size', '400K', '--protocol', 'etmv4', '--sync-period', '1024', '--no-truth', '-o', 'runs/long',
-        cwd=folder)
+    run(waymark, 'synth', '--size', '400K', '--protocol', 'etmv4', '--sync-period', '1024', '--no-truth', '-o',
+        'runs/long', cwd=folder)
     trace = (folder / 'runs/long/trace.bin').stat().st_size
     (folder / 'job.toml').write_text(f"what = 'counts'\ninputs = ['runs/*']\nslice_bytes = {trace // SLICES + 16}\n")
     run(waymark, 'export', 'counts', *sorted(f'runs/{path.name}' for path in (folder / 'runs').iterdir()), '-o', 'serial',
