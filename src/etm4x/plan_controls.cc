@@ -15,11 +15,11 @@ template <bool kInTrace>
 Parsed<void> parse_event(const Statement& /*row*/, PlanWords& words, Plan& plan) {
   WAYMARK_PLAN_TRY(n, words.number("event number", 0, 3));
   WAYMARK_PLAN_TRY(found, words.plan_event());
-  if (const auto& other = plan.events[n]) {
+  if (const auto& other = plan.events[in_memory(n)]) {
     return wrong(fmt::format("line {} has event {} already", other->line, n),
                  "Choose another number");
   }
-  plan.events[n] = std::move(found);
+  plan.events[in_memory(n)] = std::move(found);
   if (kInTrace) plan.events_in_trace |= 1U << n;
   return {};
 }

@@ -131,12 +131,13 @@ std::optional<std::vector<std::uint8_t>> unpack_xz(Bytes packed) {
   stream.avail_in = packed.size();
   lzma_ret status = LZMA_OK;
   while (status == LZMA_OK && stream.total_out < most) {
-    grow(out, stream.total_out);
-    stream.next_out = out.data() + stream.total_out;
-    stream.avail_out = out.size() - stream.total_out;
+    const std::size_t written = in_memory(stream.total_out);
+    grow(out, written);
+    stream.next_out = out.data() + written;
+    stream.avail_out = out.size() - written;
     status = lzma_code(&stream, LZMA_FINISH);
   }
-  out.resize(stream.total_out);
+  out.resize(in_memory(stream.total_out));
   lzma_end(&stream);
   if (status != LZMA_STREAM_END) return std::nullopt;
   return out;

@@ -75,7 +75,7 @@ Result<SliceBranches> read_branch_slice(Bytes content) {
   branches.seam = take_seam(cursor);
   branches.begin = take_states(cursor);
   branches.end = take_states(cursor);
-  const Bytes list = cursor.take(take_number(cursor));
+  const Bytes list = cursor.take(take_count(cursor));
   branches.found.lost = take_number(cursor);
   branches.found.cancelled = take_number(cursor);
   branches.found.saw_packets = take_flag(cursor);
