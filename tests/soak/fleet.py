@@ -5,8 +5,9 @@
 
 Each round plans a job, of short captures and of one that is cut into slices, submits it, and kills one to three of
 these at random moments with SIGKILL: a worker, its supervisor, the task of Slurm, a daemon of a node, the controller.
-Daemons are started again. What is then missing is named by `waymark merge`, and submitted again by `waymark plan --resume --slurm`. At the end of a
-round, the merged file must equal the serial one, byte for byte, and no part may be there twice.
+Daemons are started again. What is then missing is named by `waymark merge`, and submitted again by
+`waymark plan --resume --slurm`. At the end of a round, the merged file must equal the serial one, byte for byte, and
+no part may be there twice.
 The last round has a shard that always fails: all others must be done, and it must be named.
 Needs the packages of the group [cluster] of scripts/packages.txt.
 """

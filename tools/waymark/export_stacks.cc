@@ -25,6 +25,7 @@
 #include "waymark/base/number.h"
 #include "waymark/count/itm_counts.h"
 #include "waymark/exports/event_timeline.h"
+#include "waymark/inputs/trace_name.h"
 #include "waymark/perf/process_images.h"
 #include "waymark/stacks/lines.h"
 
@@ -202,7 +203,7 @@ class Pass {
     if (counts.samples.empty() && code == kOk) {
       return complain(fmt::format("{}: it traces no core, and has no samples of the program "
                                   "counter.",
-                                  used.capture.trace().path()),
+                                  inputs::trace_name(used.capture)),
                       kDamaged);
     }
     note("the trace has samples of the program counter: the counts are samples, not instructions.");

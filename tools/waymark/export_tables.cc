@@ -22,6 +22,7 @@
 #include "version.h"
 #include "waymark/base/escape.h"
 #include "waymark/exports/tables.h"
+#include "waymark/inputs/trace_name.h"
 #include "waymark/perf/process_images.h"
 #include "waymark/syst/channels.h"
 #include "waymark/syst/ports.h"
@@ -264,7 +265,7 @@ class TablePass {
     if (code == kOutput) return finish_output(output, code);
     if (code == kOk && !executed) {
       return complain(
-          fmt::format("{}: nothing could be decoded: {}", capture.trace().path(),
+          fmt::format("{}: nothing could be decoded: {}", inputs::trace_name(capture),
                       options_.selection.given() ? "nothing that was selected is in the trace."
                                                  : nothing_decoded_reason(capture)),
           kDamaged);
