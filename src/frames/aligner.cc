@@ -293,13 +293,12 @@ FrameAlignment search(Bytes content, const std::function<bool()>& stop) {
   return result;
 }
 
-/// Whether one of a few stretches, evenly distributed, is plausible.
+/// Whether one of the stretches that are looked at, evenly distributed, is plausible.
 bool may_have_frames(Bytes content, const std::function<bool()>& stop) {
-  constexpr std::size_t kStretches = 8;
   constexpr std::size_t kStretch = std::size_t{256} << 10;
-  const std::size_t step = (content.size() - kStretch) / (kStretches - 1);
-  for (std::size_t i = 0; i < kStretches; ++i)
-    if (search(content.subspan(i * step, kStretch), stop).plausible()) return true;
+  constexpr std::size_t kDistance = std::size_t{4} << 20;
+  for (std::size_t at = 0; at + kStretch <= content.size(); at += kDistance)
+    if (search(content.subspan(at, kStretch), stop).plausible()) return true;
   return false;
 }
 
