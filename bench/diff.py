@@ -39,7 +39,7 @@ def main():
                             '--seed', str(seed)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
         decoding = [seconds(waymark, 'decode', run, '--threads', '1') for run in runs]
         print(f'{"decode, both as text":<34} {sum(decoding):6.2f} s')
-        for name, other in ('diff of equal runs', runs[0]), ('diff of runs that part everywhere', runs[1]):
+        for name, other in ('diff of equal runs', runs[0]), ('diff of runs that diverge everywhere', runs[1]):
             time = seconds(waymark, 'diff', runs[0], other, '--symbols', program)
             print(f'{name:<34} {time:6.2f} s, {time / sum(decoding):.2f} of decoding both')
         print(f'{"most memory of any of them":<34} {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:6.0f} MB')

@@ -115,7 +115,7 @@ void Aligner::compact(Run& run) {
   run.head = 0;
 }
 
-// ---- Where the runs part --------------------------------------------------------------------
+// ---- Where the runs diverge -----------------------------------------------------------------
 
 void Aligner::open() {
   Divergence divergence{.thread = thread_};

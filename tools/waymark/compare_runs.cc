@@ -197,7 +197,7 @@ int ComparedRuns::run() {
   places_.resize(std::min(options_.most_places, comparison_->divergences().size()));
   for (Side side = 0; side < diff::kSides; ++side)
     if (const int code = locate(side); code != kOk) return code;
-  // Where a program is not the one that ran, the runs seem to part.
+  // Where a program is not the one that ran, the runs seem to diverge.
   for (const Opened& opened : runs_) tell_mismatches(*opened.capture, kOk);
   return kOk;
 }

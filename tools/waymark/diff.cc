@@ -1,4 +1,4 @@
-// waymark diff: where two runs part.
+// waymark diff: where two runs diverge.
 #include <fmt/format.h>
 
 #include <memory>
@@ -54,7 +54,7 @@ int run(const DiffOptions& options) {
 
 void add_diff(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<DiffOptions>();
-  CLI::App* command = app.add_subcommand("diff", "Compare two runs: where they part, and why");
+  CLI::App* command = app.add_subcommand("diff", "Compare two runs: where they diverge, and why");
   add_input_options(*command, options->compare.input, options->paths);
   command->add_flag("--ignore-exceptions", options->compare.ignore_exceptions,
                     "leave out interrupts and faults with their handlers, but not the calls of a "

@@ -42,7 +42,7 @@ struct Detour {
   std::uint64_t instructions = 0;
 };
 
-/// A place at which two runs part.
+/// A place at which two runs diverge.
 struct Divergence {
   std::uint32_t thread = 0;  ///< The number that the Aligner has.
   Cause cause = Cause::kOtherCode;

@@ -1,4 +1,4 @@
-// Two runs: where they part, and what each executed more often.
+// Two runs: where they diverge, and what each executed more often.
 #pragma once
 
 #include <array>
