@@ -1,4 +1,4 @@
-#include "give_way.h"
+#include "../../src/view/give_way.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -27,8 +27,8 @@ struct alignas(128) Row {
   // Element::timestamp, count and cycle_count of the first and the other elements.
   Quad first_counts = {0, 0, 0, 0};
   Quad other_counts = {0, 0, 0, 0};
-  // For each of the first two atoms: a mask of places in the queue, all ones if the atom exists; the
-  // bits of its step that end the fast path.
+  // For each of the first two atoms: a mask of places in the queue, all ones if the atom exists;
+  // the bits of its step that end the fast path.
   std::size_t present[2] = {0, 0};
   std::uint32_t stops[2] = {flow::Step::kAlways, 0};
   RowKind kinds[2] = {RowKind::kNotExecuted, RowKind::kNotExecuted};
