@@ -178,7 +178,7 @@ void PartDecoder::observe(std::span<const Element> elements) {
 }
 
 void PartDecoder::keep_state() {
-  if (states_ == nullptr || finished_ || states_->has(index())) return;
+  if (states_ == nullptr || finished_ || skipped_.counts() || states_->has(index())) return;
   states_->keep(index(), decoders_.save());
 }
 

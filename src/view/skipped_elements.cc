@@ -39,4 +39,9 @@ std::span<const Element> SkippedElements::rest_of(std::span<const Element> eleme
   return kept_;
 }
 
+bool SkippedElements::counts() const {
+  return is_active_ &&
+         std::ranges::any_of(resume_, [](const auto& at) { return at && at->skip != 0; });
+}
+
 }  // namespace waymark::view

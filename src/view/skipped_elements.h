@@ -20,6 +20,8 @@ class SkippedElements {
   void skip_to(TraceId id, const ResumePoint& resume);
   /// Without those that are left out; valid until the next call.
   std::span<const Element> rest_of(std::span<const Element> elements);
+  /// Whether a number of elements is still to be left out, which the decoders do not know of.
+  [[nodiscard]] bool counts() const;
 
  private:
   bool is_active_ = false;
