@@ -183,13 +183,18 @@ def test_damaged_parts_are_named_and_made_again(run, tmp_path, walks, runs):
     assert (tmp_path / 'merged').read_bytes() == (tmp_path / 'before').read_bytes()
 
 
-def test_kills_lose_nothing(run, tmp_path, walks, runs, kill_shards):
-    run('export', 'counts', *runs, '--symbols', walks.program, '-o', 'serial')
-    write_job(tmp_path, walks, "what = 'counts'")
+def kill_and_finish(run, tmp_path, walks, kill_shards, what, seed):
+    """A job whose shards are killed at random moments, then finished and merged."""
+    write_job(tmp_path, walks, f"what = '{what}'")
     fresh(run, tmp_path)
-    kill_shards(CAPTURES, 23)
+    kill_shards(CAPTURES, seed)
     run('shard', 'job', 'missing')
     run('merge', 'job', '-o', 'merged')
+
+
+def test_kills_lose_nothing(run, tmp_path, walks, runs, kill_shards):
+    run('export', 'counts', *runs, '--symbols', walks.program, '-o', 'serial')
+    kill_and_finish(run, tmp_path, walks, kill_shards, 'counts', 23)
     assert (tmp_path / 'merged').read_bytes() == (tmp_path / 'serial').read_bytes()
 
 
@@ -227,11 +232,7 @@ def test_folders_that_killed_processes_leave_are_removed_when_nobody_uses_them(r
 
 def test_killed_shards_of_tables_leave_nothing_in_the_end(run, tmp_path, walks, runs, kill_shards):
     run('export', 'parquet', *runs, '--symbols', walks.program, '-o', 'serial')
-    write_job(tmp_path, walks, "what = 'events'")
-    fresh(run, tmp_path)
-    kill_shards(CAPTURES, 5)
-    run('shard', 'job', 'missing')
-    run('merge', 'job', '-o', 'merged')
+    kill_and_finish(run, tmp_path, walks, kill_shards, 'events', 5)
     assert dataset(tmp_path / 'merged') == dataset(tmp_path / 'serial')
     assert left(tmp_path / 'job/attempts') == set()
 

@@ -45,7 +45,8 @@ bool is_empty_folder(const fs::path& path) {
 /// A new folder with an open file whose lock says that it is in use.  errno: why there is none.
 std::optional<std::pair<std::string, int>> make_locked_folder(const std::string& path) {
   while (true) {
-    std::string temporary = (fs::path(path) / (std::string(kTemporary) + "XXXXXX")).string();
+    std::string temporary =
+        (fs::path(path) / (std::string(kTemporary) + std::string(kRandomLetters, 'X'))).string();
     if (::mkdtemp(temporary.data()) == nullptr) return std::nullopt;
     const int lock = ::open(lock_of(temporary).c_str(),
                             O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);

@@ -47,7 +47,8 @@ class Suspects {
     std::uint64_t spared = 0;  ///< Falls with each failure.
     friend auto operator<=>(const Rank&, const Rank&) = default;
   };
-  /// nullptr: it was counted for this way, or there is no room.
+  /// Counts a range at most once for each way.  nullptr: this way has been counted already, or
+  /// kMostRanges are known.
   Record* record_of(const Walked& walked);
   [[nodiscard]] Rank rank_of(const Walked& walked) const;
 
