@@ -17,3 +17,11 @@ function(waymark_unite target)
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
+
+# waymark_unite_by(COUNT TARGET...): with WAYMARK_UNITE, compiles so many sources of a target together.  Their
+# internal names must not clash.  Sources with options of their own are compiled alone.
+function(waymark_unite_by count)
+  if(WAYMARK_UNITE)
+    set_target_properties(${ARGN} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${count})
+  endif()
+endfunction()

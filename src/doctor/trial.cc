@@ -104,6 +104,23 @@ class Tally final : public Observer {
     is_taken_ = false;
     awaited_ = 0;
   }
+  /// False: bytes before the first synchronisation, or what the end of the trace has cut.
+  template <class Type>
+  bool is_whole(Type type) {
+    trial_.cut |= type == Type::kIncompleteEot;
+    return type != Type::kNotSync && type != Type::kIncompleteEot;
+  }
+  /// Counts a packet, if it is one.
+  template <class Type>
+  bool is_good(const PacketRef& seen, Type type) {
+    if (!is_whole(type)) return false;
+    if (is_bad(type)) {
+      bad(seen);
+      return false;
+    }
+    good(seen);
+    return true;
+  }
   void odd_if(bool odd) { trial_.odd += odd ? 1 : 0; }
   void saw(Witness witness) { trial_.add(witness); }
 
@@ -137,6 +154,15 @@ class Tally final : public Observer {
   void take(const PacketRef& seen, const stm::Packet& packet);
   void take(const PacketRef& seen, const itm::Packet& packet);
   void take(const PacketRef& seen, const etmv4data::Packet& packet);
+  /// What PTM and ETMv3 have in common.
+  template <class Packet>
+  void take_v7(const Packet& packet) {
+    using Type = decltype(packet.type);
+    passed();
+    if (packet.type == Type::kTimestamp) timestamp(packet.timestamp, packet.timestamp_bits);
+    if (packet.type == Type::kContextId) saw(Witness::kContextId);
+    if (packet.type == Type::kVmid) saw(Witness::kVmid);
+  }
   void take_info(const etmv4::Packet& packet);
   void follow_taken(const etmv4::Packet& packet);
 
@@ -194,13 +220,7 @@ void Tally::follow_taken(const etmv4::Packet& packet) {
 
 void Tally::take(const PacketRef& seen, const etmv4::Packet& packet) {
   using enum etmv4::PacketType;
-  if (packet.type == kNotSync) return;
-  if (packet.type == kIncompleteEot) {
-    trial_.cut = true;
-    return;
-  }
-  if (etmv4::is_bad(packet.type)) return bad(seen);
-  good(seen);
+  if (!is_good(seen, packet.type)) return;
   follow_taken(packet);
   if (packet.type == kAsync) return sync(seen, false);
   if (packet.type == kTraceInfo) return take_info(packet);
@@ -282,13 +302,7 @@ void Tally::take(const PacketRef& seen, const etmv4::Packet& packet) {
 
 void Tally::take(const PacketRef& seen, const ptm::Packet& packet) {
   using enum ptm::PacketType;
-  if (packet.type == kNotSync) return;
-  if (packet.type == kIncompleteEot) {
-    trial_.cut = true;
-    return;
-  }
-  if (ptm::is_bad(packet.type)) return bad(seen);
-  good(seen);
+  if (!is_good(seen, packet.type)) return;
   if (packet.type == kAsync) return sync(seen, packet.in_packet);
   odd_if(packet.doubt != ptm::Doubt::kNone);
   if (packet.has_cycle_count) saw(Witness::kCycleCount);
@@ -302,21 +316,12 @@ void Tally::take(const PacketRef& seen, const ptm::Packet& packet) {
     if (packet.context.updated_context_id) saw(Witness::kContextId);
     if (usual) return follower();
   }
-  passed();
-  if (packet.type == kTimestamp) timestamp(packet.timestamp, packet.timestamp_bits);
-  if (packet.type == kContextId) saw(Witness::kContextId);
-  if (packet.type == kVmid) saw(Witness::kVmid);
+  take_v7(packet);
 }
 
 void Tally::take(const PacketRef& seen, const etmv3::Packet& packet) {
   using enum etmv3::PacketType;
-  if (packet.type == kNotSync) return;
-  if (packet.type == kIncompleteEot) {
-    trial_.cut = true;
-    return;
-  }
-  if (etmv3::is_bad(packet.type)) return bad(seen);
-  good(seen);
+  if (!is_good(seen, packet.type)) return;
   if (packet.type == kASync) return sync(seen, packet.in_packet);
   if (packet.type == kCycleCount || packet.has_cycle_count) saw(Witness::kCycleCount);
   if (etmv3::is_data(packet.type)) saw(Witness::kData);
@@ -328,19 +333,12 @@ void Tally::take(const PacketRef& seen, const etmv3::Packet& packet) {
     if (packet.context.updated_context_id) saw(Witness::kContextId);
     if (usual) return follower();
   }
-  passed();
-  if (packet.type == kTimestamp) timestamp(packet.timestamp, packet.timestamp_bits);
-  if (packet.type == kContextId) saw(Witness::kContextId);
-  if (packet.type == kVmid) saw(Witness::kVmid);
+  take_v7(packet);
 }
 
 void Tally::take(const PacketRef& seen, const stm::Packet& packet) {
   using enum stm::PacketType;
-  if (packet.type == kNotSync) return;
-  if (packet.type == kIncompleteEot) {
-    trial_.cut = true;
-    return;
-  }
+  if (!is_whole(packet.type)) return;
   const bool fine =
       packet.defect == stm::Defect::kNone || packet.defect == stm::Defect::kOrderFound;
   if (stm::is_bad(packet.type) || (!fine && packet.type != kAsync)) return bad(seen);
@@ -358,13 +356,7 @@ void Tally::take(const PacketRef& seen, const stm::Packet& packet) {
 
 void Tally::take(const PacketRef& seen, const itm::Packet& packet) {
   using enum itm::PacketType;
-  if (packet.type == kNotSync) return;
-  if (packet.type == kIncompleteEot) {
-    trial_.cut = true;
-    return;
-  }
-  if (itm::is_bad(packet.type)) return bad(seen);
-  good(seen);
+  if (!is_good(seen, packet.type)) return;
   constexpr std::size_t kSyncBytes = 6;
   switch (packet.type) {
     case kAsync:
@@ -395,13 +387,7 @@ void Tally::take(const PacketRef& seen, const itm::Packet& packet) {
 
 void Tally::take(const PacketRef& seen, const etmv4data::Packet& packet) {
   using enum etmv4data::PacketType;
-  if (packet.type == kNotSync) return;
-  if (packet.type == kIncompleteEot) {
-    trial_.cut = true;
-    return;
-  }
-  if (etmv4data::is_bad(packet.type)) return bad(seen);
-  good(seen);
+  if (!is_good(seen, packet.type)) return;
   if (packet.type == kAsync) return sync(seen, false);
   if (packet.type == kTraceInfo) return follower();
   awaited_ = 0;

@@ -85,7 +85,7 @@ Step InstructionCache::end_step(std::uint32_t address, isa::Isa isa) {
 // `link` is written only for branches.
 bool InstructionCache::classify(std::uint32_t address, isa::Isa isa, const std::uint8_t* bytes,
                                 Step& step, Link& link) {
-  const std::uint32_t opcode = load_le<std::uint32_t>(bytes);
+  const auto opcode = load_le<std::uint32_t>(bytes);
   isa::Instruction instruction;
   std::uint8_t it = 0;
   ++counts_.classified;

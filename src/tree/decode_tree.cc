@@ -124,7 +124,7 @@ std::size_t DecodeTree::next(std::span<Element> out) {
   return count;
 }
 
-void DecodeTree::report(const Diagnostic& record) {
+void DecodeTree::report(const Diagnostic& record) const {
   if (watchers_.observer != nullptr) watchers_.observer->on_diagnostic(record);
 }
 

@@ -237,6 +237,25 @@ def test_killed_shards_of_tables_leave_nothing_in_the_end(run, tmp_path, walks, 
     assert left(tmp_path / 'job/attempts') == set()
 
 
+def test_a_full_disk_is_named_and_another_attempt_completes_the_job(run, tmp_path, walks, runs):
+    write_job(tmp_path, walks, "what = 'counts'\nshards = 3")
+    fresh(run, tmp_path)
+    # For this process only, the folder in which parts are written is a full disk.
+    full = ['unshare', '--mount', '--map-root-user', 'sh', '-c',
+            'mount -t tmpfs -o size=4k none job/attempts && head -c 4096 /dev/zero > job/attempts/0 && exec "$@"', 'sh']
+    if subprocess.run([*full, 'true'], cwd=tmp_path, capture_output=True, check=False).returncode != 0:
+        pytest.skip('this machine does not let a user mount a file system')
+    failed = subprocess.run([*full, run.program, 'shard', 'job', '0-2'], cwd=tmp_path, capture_output=True, text=True,
+                            check=False)
+    assert failed.returncode == 4, failed.stderr
+    assert 'No space left on device' in failed.stderr and 'job/attempts' in failed.stderr
+    assert '3 of 3' in run('merge', 'job', '-o', 'merged', expect=3).err
+    run('shard', 'job', '0-2')
+    run('merge', 'job', '-o', 'merged')
+    run('export', 'counts', *runs, '--symbols', walks.program, '-o', 'serial')
+    assert (tmp_path / 'merged').read_bytes() == (tmp_path / 'serial').read_bytes()
+
+
 def test_bad_jobs_and_shards(run, tmp_path, walks, runs):
     write_job(tmp_path, walks, "what = 'count'")
     assert 'what = "count" is not known' in run('plan', 'job.toml', '-o', 'job', expect=3).err

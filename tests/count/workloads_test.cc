@@ -290,7 +290,7 @@ TEST(CountedWorkload, is_seldom_counted_again) {
   for (const Protocol protocol : {Protocol::kEtmV4, Protocol::kPtm, Protocol::kEtmV3}) {
     std::uint64_t pieces = 0;
     std::uint64_t redone = 0;
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    for (std::uint64_t seed = 1; seed <= support::seed_count(20); ++seed) {
       parallel::Statistics how;
       static_cast<void>(Bench(seed, {protocol}, false, 100'000).in_pieces(2, 4096, how));
       pieces += how.pieces;

@@ -126,22 +126,22 @@ void expect_seeks(const BenchOptions& options) {
 }
 
 TEST(IndexSeek, frames_without_syncs) {
-  for (std::uint64_t seed = 1; seed <= 6; ++seed)
+  for (std::uint64_t seed = 1; seed <= support::seed_count(6); ++seed)
     expect_seeks({.seed = seed, .sources = 3, .units = 150});
 }
 
 TEST(IndexSeek, frames_with_syncs) {
-  for (std::uint64_t seed = 11; seed <= 16; ++seed)
+  for (std::uint64_t seed = 11; seed <= 10 + support::seed_count(6); ++seed)
     expect_seeks({.seed = seed, .sources = 2, .fsync = true});
 }
 
 TEST(IndexSeek, one_source_without_frames) {
-  for (std::uint64_t seed = 21; seed <= 26; ++seed)
+  for (std::uint64_t seed = 21; seed <= 20 + support::seed_count(6); ++seed)
     expect_seeks({.seed = seed, .sources = 1, .units = 100, .raw = true});
 }
 
 TEST(IndexSeek, damaged_captures) {
-  for (std::uint64_t seed = 31; seed <= 36; ++seed)
+  for (std::uint64_t seed = 31; seed <= 30 + support::seed_count(6); ++seed)
     expect_seeks({.seed = seed, .sources = 2, .fsync = seed % 2 == 0, .damage = 2000});
 }
 
@@ -289,7 +289,7 @@ TEST(IndexFind, a_part_of_the_trace_has_the_hits_that_begin_in_it) {
 /// With an incomplete index, a seek reads more, so that it knows as much.
 TEST(IndexSeek, an_index_that_goes_no_further_than_the_place_is_enough) {
   bool started_later = false;
-  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+  for (std::uint64_t seed = 1; seed <= support::seed_count(8); ++seed) {
     const auto workload = synth::Workload::random({.seed = seed, .size = 40'000});
     ASSERT_TRUE(workload) << workload.error().detail;
     auto maker = workload->make(false);

@@ -289,13 +289,18 @@ TEST(TraceScript, bounds_hold) {
   const auto nested = assemble_trace_script(std::string(kHead) + deep);
   ASSERT_FALSE(nested);
   EXPECT_EQ(nested.error().code, ErrorCode::kLimit);
-  const auto endless =
-      assemble_trace_script(std::string(kHead) + "repeat 1000000000 { repeat 1000000000 { } }\n");
+  const ScriptLimits limits{.bytes = 10'000, .statements = 20'000};
+  const auto endless = assemble_trace_script(
+      std::string(kHead) + "repeat 1000000000 { repeat 1000000000 { } }\n", limits);
   ASSERT_FALSE(endless);
   EXPECT_EQ(endless.error().code, ErrorCode::kLimit);
-  const auto large = assemble_trace_script(std::string(kHead) + "repeat 10000000 { async }\n");
+  EXPECT_THAT(endless.error().detail, HasSubstr("too many statements"));
+  const auto large =
+      assemble_trace_script(std::string(kHead) + "repeat 10000000 { async }\n", limits);
   ASSERT_FALSE(large);
   EXPECT_EQ(large.error().code, ErrorCode::kLimit);
+  EXPECT_THAT(large.error().detail, HasSubstr("too many bytes"));
+  EXPECT_TRUE(assemble_trace_script(std::string(kHead) + "repeat 500 { async }\n", limits));
 }
 
 }  // namespace

@@ -3,95 +3,26 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <filesystem>
-#include <numeric>
-
-#include "support/small_elf.h"
-#include "waymark/image/image.h"
-#include "waymark/perf/writer.h"
+#include "support/small_recording.h"
 
 namespace waymark::perf {
 namespace {
 
-namespace fs = std::filesystem;
+constexpr std::uint64_t kAddress = support::kSmallAddress;
+constexpr std::uint64_t kCode = support::kSmallCode;
 
-constexpr std::uint64_t kAddress = 0x410000;
-constexpr std::uint64_t kCode = kAddress + support::kSmallElfCode;
-constexpr std::uint32_t kPid = 1001;
-constexpr std::uint32_t kOtherPid = 1002;
-
-class ProcessImagesTest : public testing::Test {
+class ProcessImagesTest : public support::SmallRecording {
  protected:
-  void SetUp() override {
-    fs::create_directories(root_);
-    for (std::uint32_t i = 0; i < 3; ++i) {
-      support::write_file(
-          (root_ / std::string(1, static_cast<char>('a' + i))).string(),
-          support::small_elf({static_cast<std::uint8_t>(i + 1)}, {i + 1}, kAddress));
-    }
-  }
-  void TearDown() override { fs::remove_all(root_); }
-
-  /// Each AUX record has 16 bytes, and begins at a multiple of 100 of the trace.
-  void open(const RecordBytes& records, const TraceTimes& times = {}) {
-    bytes_ = file_bytes(records);
-    auto file = File::read(bytes_, "perf.data");
-    ASSERT_TRUE(file) << file.error().detail;
-    file_ = *std::move(file);
-    auto recording = Recording::read(file_);
-    ASSERT_TRUE(recording) << recording.error().detail;
-    recording_ = *std::move(recording);
-    std::vector<std::size_t> order(recording_.pieces.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::vector<TraceIndex> begins;
-    for (const std::size_t piece : order) begins.push_back(100 * piece);
-    files_ = std::make_unique<ProgramFiles>(ProgramSearch{.roots = {root_.string()}});
-    images_ = std::make_unique<ProcessImages>(recording_, order, begins, *files_, times);
-  }
-
   /// The first byte of the code that a context sees; 0: nothing is there.
   [[nodiscard]] unsigned code(TraceIndex index, std::uint64_t context) const {
-    std::array<std::uint8_t, 4> scratch{};
-    const Bytes bytes =
-        images_->image_at(index, 0x10, context).read(kCode, image::kSpaceEl1N, 0x10, scratch);
-    return bytes.empty() ? 0 : bytes[0];
+    return code_in(*images_, index, context);
   }
-
   [[nodiscard]] std::uint32_t number(TraceIndex index, std::uint64_t context) const {
     return images_->task_at(index, 0x10, context).number;
   }
   [[nodiscard]] const Task& task(TraceIndex index, std::uint64_t context) const {
     return images_->task(number(index, context));
   }
-
-  static Stamp at(std::uint64_t time, std::uint32_t pid = kPid) {
-    return {.pid = pid, .tid = pid, .time = time, .cpu = 0};
-  }
-  /// AUX records at these times, and the buffer with their trace.
-  static void add_trace(RecordBytes& records, std::uint32_t tid = kNone32) {
-    const std::vector<std::uint8_t> trace(160);
-    records.auxtrace(0, trace, 0, tid, tid == kNone32 ? 0 : kNone32);
-  }
-
-  /// An ETMv4 of CPU 0; 0x841: with context IDs.
-  static RecordBytes& one_unit(RecordBytes& records, std::uint64_t trcconfigr) {
-    ByteWriter info;
-    info.u32(3).u32(0).words({1, std::uint64_t{8} << 32 | 1, 0});
-    info.words(
-        {0x4040404040404040, 0, 7, trcconfigr, 0x10, 0x28000EA1, 0x4100F403, 0x488, 0, 0xCC});
-    return records.add(RecordType::kAuxtraceInfo, 0, info.bytes);
-  }
-
-  const fs::path root_ =
-      fs::path(testing::TempDir()) /
-      ("waymark_process_images_" +
-       std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
-  std::vector<std::uint8_t> bytes_;
-  File file_;
-  Recording recording_;
-  std::unique_ptr<ProgramFiles> files_;
-  std::unique_ptr<ProcessImages> images_;
 };
 
 TEST_F(ProcessImagesTest, processes_that_share_an_address_have_memories_of_their_own) {

@@ -8,7 +8,8 @@ these at random moments with SIGKILL: a worker, its supervisor, the task of Slur
 Daemons are started again. What is then missing is named by `waymark merge`, and submitted again by
 `waymark plan --resume --slurm`. At the end of a round, the merged file must equal the serial one, byte for byte, and
 no part may be there twice.
-The last round has a shard that always fails: all others must be done, and it must be named.
+Two more rounds follow. In one, the disk of a task is full at its first attempt, and the job must still complete. In the
+other one, a shard always fails: all others must be done, and it must be named.
 Needs the packages of the group [cluster] of scripts/packages.txt.
 """
 import argparse
@@ -128,8 +129,19 @@ def make_inputs(folder, waymark):
         cwd=folder)
     # It takes long enough to be killed.
     worker = folder / 'worker'
-    worker.write_text(f'#!/bin/bash\nif [ "$1" = shard ]; then\n  [ "$3" = "$(cat {folder}/always 2>/dev/null)" ] && kill -9 $$\n'
-                      f'  sleep 0.$((RANDOM % 10))\nfi\nexec {waymark} "$@"\n')
+    worker.write_text(f'''#!/bin/bash
+if [ "$1" = shard ]; then
+  [ "$3" = "$(cat {folder}/always 2>/dev/null)" ] && kill -9 $$
+  sleep 0.$((RANDOM % 10))
+  if [ "$3" = "$(cat {folder}/full 2>/dev/null)" ]; then
+    rm {folder}/full
+    # For this process only, the folder in which parts are written is a full disk.
+    exec unshare --mount --map-root-user sh -c 'mount -t tmpfs -o size=4k none "$3/attempts" &&
+      head -c 4096 /dev/zero > "$3/attempts/0" && exec "$@"' sh {waymark} "$@" 2> {folder}/full.log
+  fi
+fi
+exec {waymark} "$@"
+''')
     worker.chmod(0o755)
 
 
@@ -208,6 +220,21 @@ def round_of_faults(cluster, folder, faults):
     return killed
 
 
+def round_with_a_full_disk(cluster, folder):
+    shutil.rmtree(folder / 'job', ignore_errors=True)
+    (folder / 'full').write_text('3')
+    submit(cluster, folder, 'job.toml', '-o', 'job')
+    if not wait(cluster, folder / 'job/merged', time.monotonic() + 2 * ROUND_SECONDS):
+        raise Failed('the job is not complete after one task had a full disk')
+    log = (folder / 'full.log').read_text()
+    if 'No space left on device' not in log:
+        raise Failed(f'the shard does not say that the disk was full: {log}')
+    if (folder / 'job/merged').read_bytes() != (folder / 'serial').read_bytes():
+        raise Failed('the merged file is not the serial one')
+    parts_once(folder / 'job')
+    cancel(cluster)
+
+
 def round_with_a_shard_that_fails(cluster, folder):
     shutil.rmtree(folder / 'job', ignore_errors=True)
     (folder / 'always').write_text('5')
@@ -245,6 +272,11 @@ def main():
                 for one in killed:
                     kinds[one] = kinds.get(one, 0) + 1
                 print(f'{sum(kinds.values()):3} killed; equal after {", ".join(killed) or "nothing"}', flush=True)
+            if subprocess.run(['unshare', '--mount', '--map-root-user', 'true'], check=False).returncode == 0:
+                round_with_a_full_disk(cluster, folder)
+                print('The task whose disk was full succeeded at another attempt.', flush=True)
+            else:
+                print('Not tried: a full disk. This machine does not let a user mount a file system.')
             round_with_a_shard_that_fails(cluster, folder)
     print('A shard that always fails was named, and done later.')
     print(f'{sum(kinds.values())} killed ({", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items()))}): '

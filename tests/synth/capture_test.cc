@@ -79,6 +79,7 @@ TEST(SynthCapture, the_size_is_reached_and_passed_by_little) {
   for (const std::uint64_t size : {1U, 1000U, 100'000U, 1'000'000U}) {
     for (const CaptureFraming framing :
          {CaptureFraming::kMemoryAligned, CaptureFraming::kFsync, CaptureFraming::kNone}) {
+      if (size == 1'000'000U && framing != CaptureFraming::kMemoryAligned) continue;
       TruthBench b;
       b.program = small_program(isa::Isa::kA64);
       b.units = {unit_of(Protocol::kEtmV4, 1)};

@@ -15,7 +15,6 @@
 namespace waymark::compat {
 namespace {
 
-constexpr std::string_view kPrefix = "Trace Packet Lister : ";
 // The size of a block is visible where unsynchronised bytes are printed: at most one packet per
 // block.
 constexpr std::size_t kBlockSize = 1024;
@@ -35,11 +34,11 @@ class Run {
     built_ = std::move(*built);
     listing_.attach(*built_.tree, built_.refused);
     if (!listing_.prints()) {
-      log_.line(fmt::format("{}No supported protocols found.", kPrefix));
+      log_.line(fmt::format("{}No supported protocols found.", kLister));
       return;
     }
     if (options_.decode) {
-      log_.line(fmt::format("{}Set trace element decode printer", kPrefix));
+      log_.line(fmt::format("{}Set trace element decode printer", kLister));
       log_accessors(*built_.dumps, log_);
     }
     if (!options_.multi_session) {
@@ -63,7 +62,7 @@ class Run {
       tree().reset();
       if (!good) {
         log_.line(fmt::format("{}ERROR : Multi-session decode for buffer {} failed. Aborting.\n",
-                              kPrefix, buffer.name));
+                              kLister, buffer.name));
         return;
       }
       log_.line(fmt::format("####### Buffer {} : {} Complete\n", i + 1, buffer.name));
@@ -74,14 +73,14 @@ class Run {
   bool list_buffer(const inputs::TraceBuffer& buffer) {
     const auto file = MappedFile::open(snapshot_.path_of(buffer.file));
     if (!file) {
-      log_.line(fmt::format("{}Error : Unable to open trace buffer.", kPrefix));
+      log_.line(fmt::format("{}Error : Unable to open trace buffer.", kLister));
       return false;
     }
     const auto start = std::chrono::steady_clock::now();
     const std::uint64_t processed =
         options_.dstream ? feed_dstream(file->bytes()) : feed_blocks(file->bytes());
     if (fatal_) {
-      log_.line(fmt::format("{}Data Path fatal error", kPrefix));
+      log_.line(fmt::format("{}Data Path fatal error", kLister));
       log_.text().put(log_.last_error());
     } else {
       finish();
@@ -89,8 +88,8 @@ class Run {
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
     log_.line(options_.print_time
                   ? fmt::format("{}Trace buffer done, processed {} bytes in {:.8g} seconds.",
-                                kPrefix, processed, time.count())
-                  : fmt::format("{}Trace buffer done, processed {} bytes.", kPrefix, processed));
+                                kLister, processed, time.count())
+                  : fmt::format("{}Trace buffer done, processed {} bytes.", kLister, processed));
     if (options_.statistics) log_statistics();
     return !fatal_;
   }
@@ -181,7 +180,7 @@ class Run {
     // The rest of the block was given without an element: the lister misses its WAIT.
     listing_.acknowledge();
     if (!tree().failed() && !listing_.stopped() && listing_.element_waits() != 0)
-      log_.line(fmt::format("{}WARNING : Data in; data Path expected WAIT response", kPrefix));
+      log_.line(fmt::format("{}WARNING : Data in; data Path expected WAIT response", kLister));
   }
 
   /// No FLUSH follows a WAIT at the end of the trace: what is pending then is lost, except for the
@@ -261,7 +260,7 @@ class Run {
 }  // namespace
 
 int run_lister(const ListerOptions& options, Log& log) {
-  log.line(fmt::format("{}reading snapshot from path {}", kPrefix, options.snapshot));
+  log.line(fmt::format("{}reading snapshot from path {}", kLister, options.snapshot));
   std::vector<inputs::Problem> problems;
   const auto snapshot = inputs::read_snapshot(options.snapshot, problems);
   log_problems(problems, log);
@@ -271,18 +270,18 @@ int run_lister(const ListerOptions& options, Log& log) {
       return 0;
     }
     // The reference ends with an uncaught exception here.
-    log.line(fmt::format("{}Error : {}", kPrefix, snapshot.error().detail));
+    log.line(fmt::format("{}Error : {}", kLister, snapshot.error().detail));
     return kExitInput;
   }
   if (options.snapshot_verbose) log_reading(*snapshot, problems, log);
   if (snapshot->buffers.empty()) {
-    log.line(fmt::format("{}No trace source buffer names found", kPrefix));
+    log.line(fmt::format("{}No trace source buffer names found", kLister));
     return 0;
   }
   const inputs::TraceBuffer* buffer = &snapshot->buffers.front();
   if (!options.source_name.empty()) buffer = snapshot->find_buffer(options.source_name);
   if (buffer == nullptr) {
-    log.line(fmt::format("{}Trace source name {} not found", kPrefix, options.source_name));
+    log.line(fmt::format("{}Trace source name {} not found", kLister, options.source_name));
     log.line("Valid source names are:-");
     for (const inputs::TraceBuffer& known : snapshot->buffers) log.line(known.name);
     return 0;

@@ -9,6 +9,10 @@
 
 namespace waymark::compat {
 
+// What the lines of the listing begin with.
+inline constexpr std::string_view kLister = "Trace Packet Lister : ";
+inline constexpr std::string_view kReader = "snapshot_reader";
+
 class Log {
  public:
   /// Opens the file for appending.

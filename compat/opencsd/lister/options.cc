@@ -6,12 +6,11 @@
 #include <string_view>
 
 #include "core/level.h"
+#include "log.h"
 #include "waymark/protocol/source.h"
 
 namespace waymark::compat {
 namespace {
-
-constexpr std::string_view kPrefix = "Trace Packet Lister : ";
 
 /// An option without an argument that only sets a value.
 struct Switch {
@@ -88,7 +87,7 @@ ParsedOptions read_options(std::span<char* const> arguments) {
   read_environment(options);
   std::size_t at = 1;
   const auto stop = [&](std::string message) {
-    parsed.messages.push_back(std::string(kPrefix) + std::move(message));
+    parsed.messages.push_back(std::string(kLister) + std::move(message));
     parsed.stop = true;
   };
   if (const Result<Level> level = chosen_level(); !level) stop("Error: " + level.error().detail);
@@ -150,7 +149,7 @@ ParsedOptions read_options(std::span<char* const> arguments) {
       return parsed;
     } else {
       parsed.messages.push_back(
-          fmt::format("{}Warning: Ignored unknown option {}.", kPrefix, argument));
+          fmt::format("{}Warning: Ignored unknown option {}.", kLister, argument));
     }
   }
   return parsed;

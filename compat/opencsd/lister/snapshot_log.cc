@@ -11,7 +11,6 @@
 namespace waymark::compat {
 namespace {
 
-constexpr std::string_view kReader = "snapshot_reader";
 constexpr std::string_view kParser = "snapshot_parser";
 
 class ReadingLog {

@@ -10,7 +10,6 @@
 namespace waymark::compat {
 namespace {
 
-constexpr std::string_view kReader = "snapshot_reader";
 constexpr std::string_view kBuilder = "ss2_dcdtree";
 
 std::optional<frames::Options> frame_options(const inputs::TraceBuffer& buffer,

@@ -163,7 +163,7 @@ class DecodeTree {
   void work_all(const SourceWork& work);
   void end_piece(const SourceWork& work);
   [[nodiscard]] std::size_t passed_of(const frames::Segment& segment) const;
-  void report(const Diagnostic& record);
+  void report(const Diagnostic& record) const;
   Source* make_source(TraceId id);
   bool next_to_finish();
   void reset_sources();
