@@ -17,7 +17,7 @@ class TraceEventWriter final : public TimelineWriter {
 
   void begin(const TimelineUnit& unit) override {
     nanoseconds_ = unit.nanoseconds;
-    out_.put("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"creator\":\"waymark\"");
+    out_.put(R"({"displayTimeUnit":"ns","otherData":{"creator":"waymark")");
     if (!nanoseconds_) {
       out_.put(",\"one microsecond is\":");
       outputs::write_json_string(out_, "one of the " + unit.words);
@@ -48,7 +48,7 @@ class TraceEventWriter final : public TimelineWriter {
   void open_slice(TimelineTrack track, std::uint64_t time, TimelineName name) override {
     tracks_[track].open.push_back(name);
     event('B', track, time, name);
-    out_.put(",\"cat\":\"function\"}");
+    out_.put(R"(,"cat":"function"})");
   }
   void close_slice(TimelineTrack track, std::uint64_t time) override {
     if (tracks_[track].open.empty()) return;
@@ -58,14 +58,13 @@ class TraceEventWriter final : public TimelineWriter {
   }
   void instant(TimelineTrack track, std::uint64_t time, TimelineName name) override {
     event('i', track, time, name);
-    out_.put(",\"s\":\"t\"}");
+    out_.put(R"(,"s":"t"})");
   }
   void counter(TimelineTrack track, std::uint64_t time, std::int64_t value) override {
     separate();
-    out_.put(
-        fmt::format("{{\"ph\":\"C\",\"pid\":{},\"tid\":{},\"ts\":", tracks_[track].pid, track + 1));
+    out_.put(fmt::format(R"({{"ph":"C","pid":{},"tid":{},"ts":)", tracks_[track].pid, track + 1));
     put_time(track, time);
-    out_.put(fmt::format(",\"name\":\"{}\",\"args\":{{\"value\":{}}}}}", track, value));
+    out_.put(fmt::format(R"(,"name":"{}","args":{{"value":{}}}}})", track, value));
   }
   void finish() override {
     for (TimelineTrack track = 0; track < tracks_.size(); ++track)
@@ -110,9 +109,9 @@ class TraceEventWriter final : public TimelineWriter {
 
   void event(char kind, TimelineTrack track, std::uint64_t time, TimelineName name) {
     separate();
-    out_.put("{\"ph\":\"");
+    out_.put(R"({"ph":")");
     out_.put(kind);
-    out_.put("\",\"pid\":");
+    out_.put(R"(","pid":)");
     out_.dec(tracks_[track].pid);
     out_.put(",\"tid\":");
     out_.dec(track + 1);

@@ -5,6 +5,7 @@
 #include <bitset>
 #include <functional>
 #include <numeric>
+#include <ranges>
 
 #include "waymark/frames/demux.h"
 #include "waymark/frames/splitter.h"
@@ -76,7 +77,7 @@ IdCounts count_ids(Bytes content, std::size_t parity) {
 /// The IDs that explain most ID bytes.
 IdSet likely_sources(const IdCounts& counts) {
   std::array<TraceId, kTraceIdCount> order{};
-  std::iota(order.begin(), order.end(), TraceId{0});
+  std::ranges::copy(std::views::iota(TraceId{0}, kTraceIdCount), order.begin());
   std::ranges::sort(order, std::greater{}, [&](TraceId id) { return counts[id]; });
   const std::size_t all = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
   IdSet sources;

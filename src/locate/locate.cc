@@ -231,6 +231,7 @@ std::vector<Process> processes_without_code(inputs::Capture& capture, GapImages&
     if (name.empty()) name = task.name;
   });
   std::vector<std::pair<std::uint64_t, Process>> sorted;
+  sorted.reserve(found.size());
   for (const auto& [pid, what] : found)
     sorted.push_back({what.first, {.pid = pid, .name = what.second}});
   std::ranges::stable_sort(sorted, std::ranges::greater{},

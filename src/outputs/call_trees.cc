@@ -20,8 +20,8 @@ using stacks::CodeKind;
 using stacks::NodeId;
 using stacks::Tree;
 
-/// The members that order rows.
-constexpr auto by_size = [](const auto& a, const auto& b) {
+/// The order of rows.
+constexpr auto kBySize = [](const auto& a, const auto& b) {
   return std::pair(b.all.instructions, b.all.cycles) < std::pair(a.all.instructions, a.all.cycles);
 };
 
@@ -88,8 +88,9 @@ void add_to(CallRow& row, const stacks::Inclusive& sum) {
 
 std::vector<CallRow> sorted(const std::map<CodeId, CallRow>& rows) {
   std::vector<CallRow> all;
+  all.reserve(rows.size());
   for (const auto& [code, row] : rows) all.push_back(row);
-  std::ranges::stable_sort(all, by_size);
+  std::ranges::stable_sort(all, kBySize);
   return all;
 }
 

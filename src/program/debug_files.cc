@@ -150,6 +150,7 @@ std::unique_ptr<LoadedFile> find_split_file(std::string_view name, std::string_v
   const fs::path file(name);
   const fs::path folder(is_usable(directory) ? directory : std::string_view());
   std::vector<fs::path> paths;
+  paths.reserve(search.roots.size() + 2);
   for (const std::string& root : search.roots)
     paths.push_back(fs::path(root) / (folder / file).relative_path());
   if ((folder / file).is_absolute()) paths.push_back(folder / file);

@@ -127,8 +127,8 @@ void Reading::publish(bool tree) {
 std::shared_ptr<const Known> Reading::known() const {
   const std::scoped_lock lock(mutex_);
   if (known_) return known_;
-  static const auto nothing = std::make_shared<const Known>();
-  return nothing;
+  static const auto kNothing = std::make_shared<const Known>();
+  return kNothing;
 }
 
 std::string Reading::failure() const {

@@ -66,6 +66,7 @@ class Answers {
   Result<void> add(std::string_view request, const std::array<std::uint32_t, kCount>& numbers,
                    std::string_view what) {
     std::vector<std::string> requests;
+    requests.reserve(kCount);
     for (const std::uint32_t number : numbers)
       requests.push_back(fmt::format("{}{}", request, number));
     return add(requests, what);
@@ -82,6 +83,7 @@ class Answers {
   [[nodiscard]] const std::string& text() const { return answers_; }
   [[nodiscard]] std::vector<std::string> left_out() const {
     std::vector<std::string> result;
+    result.reserve(left_out_.size());
     for (const auto& [what, count] : left_out_)
       result.push_back(count == 1 ? what : fmt::format("{} ({} times)", what, count));
     return result;
@@ -227,7 +229,7 @@ Result<Report> make_report(Session& session, Session* other, const ReportOptions
   }
   std::string data = "{\"requests\":{" + answers.text() + "}";
   if (!compared.empty()) data += ",\"compare\":" + compared;
-  if (covered.size() != 0) data += fmt::format(",\"coverage\":{}", covered.view());
+  if (!covered.view().empty()) data += fmt::format(",\"coverage\":{}", covered.view());
   data += "}";
   return Report{.html = page.with(data), .left_out = answers.left_out()};
 }

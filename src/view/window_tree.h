@@ -44,9 +44,9 @@ class WindowTree final : public stacks::Sink {
 
   void on_track(stacks::TrackId track, TraceId source, std::uint64_t thread) override;
   void on_switch(TraceId source, stacks::TrackId track, std::uint64_t position) override;
-  void on_enter(stacks::TrackId track, std::uint64_t position, stacks::CodeId code,
+  void on_enter(stacks::TrackId number, std::uint64_t position, stacks::CodeId code,
                 stacks::Opening opening) override;
-  void on_leave(stacks::TrackId track, std::uint64_t position) override;
+  void on_leave(stacks::TrackId number, std::uint64_t position) override;
   void on_instant(stacks::TrackId track, std::uint64_t position, stacks::Instant what) override;
   void on_gap(TraceId source, std::uint64_t position) override;
   void on_timestamp(TraceId source, std::uint64_t position, std::uint64_t time) override;
