@@ -84,12 +84,19 @@ class Cluster:
             time.sleep(0.2)
         raise Failed(f'{name} does not start again; see {self.folder}/log')
 
-    def resume_nodes(self):
-        """A controller that was killed may find a job that it does not know on a node, and drains the node."""
+    def resume(self):
+        """What an administrator does. A controller that was killed gives numbers of jobs again that it has forgotten.
+
+        A node that knows the number refuses the job. Then the controller drains the node, and holds the job.
+        """
         done = subprocess.run(['sinfo', '-h', '-o', '%T'], env=self.env, capture_output=True, text=True, check=False)
         if re.search('drain|down', done.stdout):
             subprocess.run(['scontrol', 'update', 'NodeName=n[1-2]', 'State=RESUME'], env=self.env, capture_output=True,
                            check=False)
+        held = subprocess.run(['squeue', '-h', '-o', '%i %r'], env=self.env, capture_output=True, text=True, check=False)
+        for line in held.stdout.splitlines():
+            if 'held' in line:
+                subprocess.run(['scontrol', 'release', line.split()[0]], env=self.env, capture_output=True, check=False)
 
     def waiting(self):
         done = subprocess.run(['squeue', '-h'], env=self.env, capture_output=True, text=True, check=False)
@@ -157,7 +164,7 @@ def wait(cluster, merged, deadline):
     while time.monotonic() < deadline:
         if merged.exists() or not cluster.waiting():
             return True
-        cluster.resume_nodes()
+        cluster.resume()
         time.sleep(1)
     return False
 
