@@ -51,8 +51,7 @@ void Stepper::pass(const Element& element) {
 /// Whether execution is back from something that is left out.
 bool Stepper::returns_to(std::uint64_t address) {
   if (!std::exchange(arrives_, false)) return false;
-  const auto found = std::find_if(ignored_.rbegin(), ignored_.rend(),
-                                  [&](const Ignored& each) { return each.back == address; });
+  const auto found = std::ranges::find(ignored_.rbegin(), ignored_.rend(), address, &Ignored::back);
   if (found == ignored_.rend()) return false;
   if (found == ignored_.rbegin() && found->calls != 0) {
     --found->calls;

@@ -186,7 +186,6 @@ Result<void> write_callgrind(const stacks::Tree& tree, const TreeOptions& option
   const auto object_of = [](const Function& function) {
     return function.object.empty() ? std::string("???") : function.object;
   };
-  std::string object;
   std::vector<const Function*> order;
   for (const Function& function : functions)
     if (!function.own.empty() || !function.calls.empty()) order.push_back(&function);

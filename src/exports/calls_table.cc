@@ -94,66 +94,66 @@ std::string_view word_of(stacks::TimeUnit unit) {
 template <class Row>
 constexpr auto call_columns() {
   using Column = RowColumn<Row>;
-  constexpr auto column = [](std::string_view name, ParquetType type, bool nullable,
-                             std::string_view meaning, void (*take)(const Row&, CellWriter&)) {
+  constexpr auto kColumn = [](std::string_view name, ParquetType type, bool nullable,
+                              std::string_view meaning, void (*take)(const Row&, CellWriter&)) {
     return Column{{{name, type, nullable}, meaning}, take};
   };
   return std::array{
-      column("id", kUint8, false, "the trace ID of its source",
-             [](const Row& row, CellWriter& cell) { cell.number(row.track.source); }),
-      column("thread", kUint64, false,
-             "the thread ID of a recording, the context of another trace, or 0",
-             [](const Row& row, CellWriter& cell) { cell.number(row.track.thread); }),
-      column("process", kUint32, true, "the process ID of a recording",
-             [](const Row& row, CellWriter& cell) {
-               if (row.track.task) cell.number(row.track.task->process);
-             }),
-      column("command", kText, true, "the name of the thread in a recording",
-             [](const Row& row, CellWriter& cell) {
-               if (row.track.task) cell.word(row.track.task->name);
-             }),
-      column("call", kUint64, false, "the number of the call in its part, in the order of entries",
-             [](const Row& row, CellWriter& cell) { cell.number(row.frame.number); }),
-      column("caller", kUint64, true, "the number of the call that it was called in",
-             [](const Row& row, CellWriter& cell) { cell.number(row.caller); }),
-      column("depth", kUint32, false, "how many calls of its thread were open",
-             [](const Row& row, CellWriter& cell) { cell.number(row.track.frames.size()); }),
-      column("kind", kText, false,
-             "`function`, `exception`, `signal`, `unknown`, or `lost_callers`, whose callers "
-             "code that could not be read hides",
-             [](const Row& row, CellWriter& cell) { cell.text(row.names.kind); }),
-      column("function", kText, false, "its name as in the source, or its address",
-             [](const Row& row, CellWriter& cell) { cell.text(row.names.readable); }),
-      column("linker_name", kText, true, "its name as the linker knows it",
-             [](const Row& row, CellWriter& cell) { cell.word(row.names.linker); }),
-      column("program", kText, true, "the program that it is in",
-             [](const Row& row, CellWriter& cell) { cell.word(row.names.program); }),
-      column("file", kText, true, "the source file that has it",
-             [](const Row& row, CellWriter& cell) { cell.word(row.names.file); }),
-      column("line", kUint32, true, "the source line that declares it",
-             [](const Row& row, CellWriter& cell) {
-               if (row.names.line != 0) cell.number(row.names.line);
-             }),
-      column("entered", kText, false,
-             "`call`, `tail_call`; `before`: at an earlier time that is not known; `resumed`: it "
-             "went on after a gap",
-             [](const Row& row, CellWriter& cell) { cell.text(word_of(row.frame.opening)); }),
-      column("unit", kText, false,
-             "what times are: `ticks` of the timestamp generator, `cycles` or `instructions`",
-             [](const Row& row, CellWriter& cell) { cell.text(word_of(row.unit)); }),
-      column("start", kUint64, false, "the time at which it was entered",
-             [](const Row& row, CellWriter& cell) { cell.number(row.frame.start); }),
-      column("end", kUint64, false, "the time at which it was left, or at which the trace ended",
-             [](const Row& row, CellWriter& cell) { cell.number(row.end); }),
-      column("duration", kUint64, false, "`end` less `start`, with all that it called",
-             [](const Row& row, CellWriter& cell) { cell.number(row.end - row.frame.start); }),
-      column("instructions", kUint64, false,
-             "the instructions that its thread executed meanwhile, with all that it called",
-             [](const Row& row, CellWriter& cell) { cell.number(row.instructions); }),
-      column("own_instructions", kUint64, false, "those of them that are not in what it called",
-             [](const Row& row, CellWriter& cell) {
-               cell.number(row.instructions - row.frame.below);
-             }),
+      kColumn("id", kUint8, false, "the trace ID of its source",
+              [](const Row& row, CellWriter& cell) { cell.number(row.track.source); }),
+      kColumn("thread", kUint64, false,
+              "the thread ID of a recording, the context of another trace, or 0",
+              [](const Row& row, CellWriter& cell) { cell.number(row.track.thread); }),
+      kColumn("process", kUint32, true, "the process ID of a recording",
+              [](const Row& row, CellWriter& cell) {
+                if (row.track.task) cell.number(row.track.task->process);
+              }),
+      kColumn("command", kText, true, "the name of the thread in a recording",
+              [](const Row& row, CellWriter& cell) {
+                if (row.track.task) cell.word(row.track.task->name);
+              }),
+      kColumn("call", kUint64, false, "the number of the call in its part, in the order of entries",
+              [](const Row& row, CellWriter& cell) { cell.number(row.frame.number); }),
+      kColumn("caller", kUint64, true, "the number of the call that it was called in",
+              [](const Row& row, CellWriter& cell) { cell.number(row.caller); }),
+      kColumn("depth", kUint32, false, "how many calls of its thread were open",
+              [](const Row& row, CellWriter& cell) { cell.number(row.track.frames.size()); }),
+      kColumn("kind", kText, false,
+              "`function`, `exception`, `signal`, `unknown`, or `lost_callers`, whose callers "
+              "code that could not be read hides",
+              [](const Row& row, CellWriter& cell) { cell.text(row.names.kind); }),
+      kColumn("function", kText, false, "its name as in the source, or its address",
+              [](const Row& row, CellWriter& cell) { cell.text(row.names.readable); }),
+      kColumn("linker_name", kText, true, "its name as the linker knows it",
+              [](const Row& row, CellWriter& cell) { cell.word(row.names.linker); }),
+      kColumn("program", kText, true, "the program that it is in",
+              [](const Row& row, CellWriter& cell) { cell.word(row.names.program); }),
+      kColumn("file", kText, true, "the source file that has it",
+              [](const Row& row, CellWriter& cell) { cell.word(row.names.file); }),
+      kColumn("line", kUint32, true, "the source line that declares it",
+              [](const Row& row, CellWriter& cell) {
+                if (row.names.line != 0) cell.number(row.names.line);
+              }),
+      kColumn("entered", kText, false,
+              "`call`, `tail_call`; `before`: at an earlier time that is not known; `resumed`: it "
+              "went on after a gap",
+              [](const Row& row, CellWriter& cell) { cell.text(word_of(row.frame.opening)); }),
+      kColumn("unit", kText, false,
+              "what times are: `ticks` of the timestamp generator, `cycles` or `instructions`",
+              [](const Row& row, CellWriter& cell) { cell.text(word_of(row.unit)); }),
+      kColumn("start", kUint64, false, "the time at which it was entered",
+              [](const Row& row, CellWriter& cell) { cell.number(row.frame.start); }),
+      kColumn("end", kUint64, false, "the time at which it was left, or at which the trace ended",
+              [](const Row& row, CellWriter& cell) { cell.number(row.end); }),
+      kColumn("duration", kUint64, false, "`end` less `start`, with all that it called",
+              [](const Row& row, CellWriter& cell) { cell.number(row.end - row.frame.start); }),
+      kColumn("instructions", kUint64, false,
+              "the instructions that its thread executed meanwhile, with all that it called",
+              [](const Row& row, CellWriter& cell) { cell.number(row.instructions); }),
+      kColumn("own_instructions", kUint64, false, "those of them that are not in what it called",
+              [](const Row& row, CellWriter& cell) {
+                cell.number(row.instructions - row.frame.below);
+              }),
   };
 }
 

@@ -101,8 +101,8 @@ std::string_view type_word(ParquetType type) {
 }
 
 struct ParquetWriter::State {
-  State(std::span<const ParquetColumn> all, const ParquetOptions& given, TextBuffer& to)
-      : columns(all.begin(), all.end()), options(given), out(to) {
+  State(std::span<const ParquetColumn> all, ParquetOptions given, TextBuffer& to)
+      : columns(all.begin(), all.end()), options(std::move(given)), out(to) {
     for (const ParquetColumn& column : columns) chunks.emplace_back(column);
   }
 

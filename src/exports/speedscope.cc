@@ -52,11 +52,10 @@ class SpeedscopeWriter final : public TimelineWriter {
 
   void finish() override {
     out_.put(
-        "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":"
-        "\"waymark\",\"name\":");
+        R"({"$schema":"https://www.speedscope.app/file-format-schema.json","exporter":"waymark","name":)");
     outputs::write_json_string(out_,
                                unit_.nanoseconds ? "nanoseconds" : "The unit is " + unit_.words);
-    out_.put(",\"activeProfileIndex\":0,\"shared\":{\"frames\":[");
+    out_.put(R"(,"activeProfileIndex":0,"shared":{"frames":[)");
     for (std::size_t i = 0; i < names_.size(); ++i) {
       out_.put(i == 0 ? "\n{\"name\":" : ",\n{\"name\":");
       outputs::write_json_string(out_, names_[i]);
@@ -100,9 +99,9 @@ class SpeedscopeWriter final : public TimelineWriter {
     // JavaScript's numbers are exact below 2^53 only.
     constexpr std::uint64_t kExact = std::uint64_t{1} << 53;
     const std::uint64_t base = track.events.back().time < kExact ? 0 : track.events.front().time;
-    out_.put("{\"type\":\"evented\",\"name\":");
+    out_.put(R"({"type":"evented","name":)");
     outputs::write_json_string(out_, track.name);
-    out_.put(fmt::format(",\"unit\":\"{}\",\"startValue\":{},\"endValue\":{},\"events\":[",
+    out_.put(fmt::format(R"(,"unit":"{}","startValue":{},"endValue":{},"events":[)",
                          unit_.nanoseconds ? "nanoseconds" : "none",
                          track.events.front().time - base, track.events.back().time - base));
     bool is_first = true;
@@ -110,7 +109,7 @@ class SpeedscopeWriter final : public TimelineWriter {
       out_.put(is_first ? "\n{\"type\":\"" : ",\n{\"type\":\"");
       is_first = false;
       out_.put(event.opens ? 'O' : 'C');
-      out_.put("\",\"frame\":");
+      out_.put(R"(","frame":)");
       out_.dec(event.name);
       out_.put(",\"at\":");
       out_.dec(event.time - base);

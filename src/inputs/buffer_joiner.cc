@@ -71,8 +71,8 @@ constexpr std::uint8_t id_byte(TraceId id) { return static_cast<std::uint8_t>(id
 
 BufferJoiner::BufferJoiner(std::vector<BufferInput> inputs, TemporaryFile& out)
     : out_(out), mux_(frames::MuxOptions{.id_repeat = 0}) {
-  for (BufferInput& input : inputs) {
-    Reader reader{.input = std::move(input)};
+  for (const BufferInput& input : inputs) {
+    Reader reader{.input = input};
     const Framing framing = reader.input.capture->framing();
     if (framing != Framing::kNone && framing != Framing::kMemoryAligned)
       reader.demux.emplace(*frame_options(framing));

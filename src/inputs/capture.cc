@@ -112,7 +112,7 @@ std::vector<std::string> Capture::input_files() const {
 
 bool Capture::live() const { return reading_.feed != nullptr && reading_.feed->live(); }
 
-void Capture::released() {
+void Capture::released() const {
   if (reading_.feed != nullptr) reading_.feed->released();
 }
 

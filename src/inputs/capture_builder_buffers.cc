@@ -208,6 +208,7 @@ RegisterReader CaptureBuilder::joined_registers(const RegisterReader& registers)
 
 Result<void> CaptureBuilder::add_joined_sources() {
   std::vector<const TraceBuffer*> buffers;
+  buffers.reserve(alone_.size());
   for (const BufferAlone& alone : alone_) buffers.push_back(alone.buffer);
   WAYMARK_TRY(check_register_names_of(buffers));
   for (const BufferAlone& alone : alone_) {

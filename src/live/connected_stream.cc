@@ -146,7 +146,7 @@ class ConnectedStream final : public Stream {
     return {};
   }
 
-  void tell(const std::string& sentence) {
+  void tell(const std::string& sentence) const {
     if (options_.tell && !sentence.empty()) options_.tell(sentence);
   }
 

@@ -50,6 +50,7 @@ std::string pin_of(std::string_view channel) {
 
 std::string names_of(const std::vector<Channel>& channels) {
   std::vector<std::string> names;
+  names.reserve(channels.size());
   for (const Channel& channel : channels) names.push_back(escaped(channel.name));
   return fmt::format("{}", fmt::join(names, ", "));
 }

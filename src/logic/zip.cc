@@ -138,6 +138,7 @@ Result<void> Zip::read_directory(std::size_t at, std::size_t count) {
   }
   // Files that share bytes would let a small archive become any number of bytes.
   std::vector<const ZipEntry*> order;
+  order.reserve(entries_.size());
   for (const ZipEntry& entry : entries_) order.push_back(&entry);
   std::ranges::sort(order, {}, [](const ZipEntry* entry) { return entry->header; });
   std::uint64_t free = 0;

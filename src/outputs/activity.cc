@@ -189,7 +189,7 @@ void write_json(TextBuffer& out, const ActivityReport& report, const ActivityVie
     out.put(comma);
     out.put("{\"name\":");
     write_json_string(out, place.name);
-    out.put(fmt::format(",\"now\":{},\"total\":{}}}", place.now, place.total));
+    out.put(fmt::format(R"(,"now":{},"total":{}}})", place.now, place.total));
     comma = ",";
   }
   out.put("],\"exceptions\":{");

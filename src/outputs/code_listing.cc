@@ -80,7 +80,8 @@ class Lister {
     // Data ends where code begins.
     unsigned wanted = data ? 1 : program::instruction_size(isa_, opcode);
     while (data && wanted < 4 && content_at(at + wanted) == program::Content::kData) ++wanted;
-    const auto size = static_cast<unsigned>(std::min<std::uint64_t>({wanted, room, here.size()}));
+    const std::uint64_t most = std::min<std::uint64_t>(room, here.size());
+    const auto size = static_cast<unsigned>(std::min<std::uint64_t>(wanted, most));
     if (data || size != wanted) {
       block_ = {};
       return data_at(at, opcode, size);

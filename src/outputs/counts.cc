@@ -101,6 +101,7 @@ struct Sample {
 /// The most frequent samples.
 std::vector<Sample> top_samples(const count::ItmCounts& counts, std::size_t most) {
   std::vector<Sample> samples;
+  samples.reserve(counts.samples.size());
   for (const auto& [address, times] : counts.samples) samples.push_back({address, times});
   std::ranges::stable_sort(samples, std::ranges::greater{}, &Sample::times);
   samples.resize(std::min(samples.size(), most));

@@ -170,11 +170,11 @@ void write_instructions(TextBuffer& out, const Element& element, Instructions* i
   bool first = true;
   for (instructions->begin(element); instructions->next(); first = false) {
     if (!first) out.put(',');
-    out.put("{\"address\":\"0x");
+    out.put(R"({"address":"0x)");
     out.hex(instructions->address());
-    out.put("\",\"opcode\":\"0x");
+    out.put(R"(","opcode":"0x)");
     out.hex(instructions->opcode(), 2 * instructions->size());
-    out.put("\",\"text\":");
+    out.put(R"(","text":)");
     write_json_string(out, instructions->text());
     if (const program::Frame& source = instructions->source(); !source.file.empty()) {
       out.put(R"(,"file":)");
@@ -296,10 +296,10 @@ void write_json(TextBuffer& out, const PacketRef& packet, const Source& source) 
   object.number("index", packet.index);
   object.number("id", packet.trace_id);
   object.word("protocol", protocol_name(packet.protocol));
-  out.put(",\"bytes\":\"");
+  out.put(R"(,"bytes":")");
   for (const std::uint8_t byte : packet.bytes) out.hex(byte, 2);
   // The listing's text is plain ASCII without quotes, so it needs no escape.
-  out.put("\",\"text\":\"");
+  out.put(R"(","text":")");
   const std::size_t start = out.size();
   source.write_packet(out, packet);
   const PacketName name(out.view().substr(start));

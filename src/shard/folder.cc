@@ -54,7 +54,7 @@ void write_advice(const std::string& temporary, const std::string& path,
     std::error_code ignored;
     fs::remove(path, ignored);
     (void)publish(temporary, path, text);
-  } catch (const std::exception&) {
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): without memory, no advice.
   }
 }
 

@@ -247,10 +247,10 @@ Result<std::string> write_collateral(const CatalogSites& sites) {
     }
     out += "    </syst:SourceFiles>\n    <syst:Catalog32>\n";
     for (const auto& [id, found] : by_id) {
-      out += fmt::format("      <syst:Format ID=\"0x{:08x}\"", id);
+      out += fmt::format(R"(      <syst:Format ID="0x{:08x}")", id);
       // With two places, a message does not tell from which one it comes.
       if (!found.is_elsewhere) {
-        out += fmt::format(" File=\"0x{:x}\" Line=\"0x{:x}\"", files.at(found.site->file),
+        out += fmt::format(R"( File="0x{:x}" Line="0x{:x}")", files.at(found.site->file),
                            found.site->line);
       }
       out += '>';

@@ -89,7 +89,7 @@ void AxisClock::on_timestamp(TraceId id, std::uint64_t n, std::uint64_t time) {
   state.has_below = false;
   state.last = time;
   state.time = std::max(time + state.shift, state.is_set ? state.time : origin_);
-  const double t = static_cast<double>(state.time - origin_);
+  const auto t = static_cast<double>(state.time - origin_);
   if (!state.is_set || state.is_after_gap) add(id, state.n, t);
   add(id, n, t);
   state.is_set = true;

@@ -38,7 +38,7 @@ Result<std::optional<Window>> part_around(Session& session, double at, double le
                                           const Stop& stop) {
   const double end = session.facts().axis.length;
   constexpr int kTries = 8;
-  for (int i = 0; i < kTries; ++i, length /= 4) {
+  for (int i = 0; i < kTries; ++i) {
     Window window;
     window.from = std::clamp(at - length / 2, 0.0, std::max(0.0, end - length));
     window.to = std::min(end, window.from + length);
@@ -46,6 +46,7 @@ Result<std::optional<Window>> part_around(Session& session, double at, double le
     const auto timeline = session.timeline(window, 1, stop);
     if (!timeline) return std::unexpected(timeline.error());
     if (!timeline->summary) return window;
+    length /= 4;
   }
   return std::nullopt;
 }

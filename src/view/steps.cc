@@ -293,7 +293,7 @@ Result<Target> Stepper::by_message() {
   const double length = knowledge_.axis().length;
   double at = origin_.at;
   double span = std::max(length / 1024, 1.0);
-  for (; step_.back ? at > 0 : at < length; span *= 4) {
+  while (step_.back ? at > 0 : at < length) {
     const double next = std::clamp(step_.back ? at - span : at + span, 0.0, length);
     auto messages = messages_between(std::min(at, next), std::max(at, next));
     if (!messages) return std::unexpected(std::move(messages).error());
@@ -306,6 +306,7 @@ Result<Target> Stepper::by_message() {
       return target;
     }
     at = next;
+    span *= 4;
   }
   target.reason = why_no_more();
   return target;

@@ -132,7 +132,7 @@ class CallsPart final : public TablePart, public stacks::TimedSink {
   struct Names;
   struct Row;
 
-  const Names& names_of(stacks::CodeId code);
+  const Names& names_of(stacks::CodeId id);
 
   const stacks::Tree* tree_ = nullptr;
   FindTask tasks_;

@@ -255,7 +255,7 @@ class Capture {
   /// next_event(), and further sources appear in sources() when their IDs do.
   [[nodiscard]] bool live() const;
   /// After kIdle: lines that waited were written.  See live::Stream::released().
-  void released();
+  void released() const;
 
   /// All blocks that next_block() has not returned yet, as one; nothing at the end, or if the trace
   /// is in records or has events. next_block() is not affected.

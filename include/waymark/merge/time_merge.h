@@ -31,7 +31,7 @@ class TimeMerge {
 
   /// Elements and records of other IDs are given at once, without a time.
   void add(const Element& element);
-  void add(const Diagnostic& record);
+  void add(const Diagnostic& damage);
 
   /// The end of the trace: everything that is held is given.
   void finish();
