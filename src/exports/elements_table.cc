@@ -79,7 +79,7 @@ std::optional<std::uint64_t> time_of(const Element& element) {
 std::span<const TableColumn> elements_columns() {
   static const auto kAll = [] {
     std::array<TableColumn, kFieldsAt + kFields.size()> all{};
-    auto next = std::ranges::copy(kCommonColumns, all.begin()).out;
+    TableColumn* next = std::ranges::copy(kCommonColumns, all.data()).out;
     next = std::ranges::copy(kFirst, next).out;
     std::ranges::copy(kFields, next);
     return all;

@@ -52,7 +52,7 @@ void LineStamp::put_line(TextBuffer& out, std::string_view line) {
   switch (form_) {
     case Form::kJson:
       if (time_ == 0 || !line.starts_with('{')) break;
-      out.put("{\"arrival\":\"");
+      out.put(R"({"arrival":")");
       write_arrival(out, time_);
       out.put(line.starts_with("{}") ? std::string_view("\"") : std::string_view("\","));
       line.remove_prefix(1);

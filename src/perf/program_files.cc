@@ -274,6 +274,7 @@ std::vector<std::string> ProgramFiles::problems() const {
 std::vector<MissingFile> ProgramFiles::missing() const {
   const std::lock_guard lock(mutex_);
   std::vector<MissingFile> all;
+  all.reserve(reasons_.size());
   for (const auto& [path, reason] : reasons_) all.push_back({path, reason, !is_not_a_file(path)});
   return all;
 }

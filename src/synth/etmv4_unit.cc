@@ -265,7 +265,7 @@ void Etmv4Unit::put_timestamp() {
       static_cast<std::uint8_t>(width > 56 ? 64 : std::max(1U, (width + 6) / 7) * 7);
   packet.has_count = options_.cycle_counts && random_.coin();
   const unsigned bits = std::min(config_.cycle_count_bits(), 20U);
-  packet.cycle_count = packet.has_count ? static_cast<std::uint32_t>(random_.below(1U << bits)) : 0;
+  packet.cycle_count = packet.has_count ? random_.below(1U << bits) : 0;
   put(packet);
   sent_.timestamp_known = true;
   sent_.timestamp = packet.timestamp;

@@ -52,7 +52,7 @@ std::string event_words(const Element& element, const Knowledge& knowledge) {
 
 std::string context_words(const Element& element) {
   std::string text;
-  const auto add = [&text](std::string part) {
+  const auto add = [&text](std::string_view part) {
     if (!text.empty()) text += ", ";
     text += part;
   };

@@ -234,7 +234,7 @@ class Search {
     return complete_;
   }
 
-  void add(TraceId source, std::uint64_t n, std::string text) {
+  void add(TraceId source, std::uint64_t n, const std::string& text) {
     if (source >= kTraceIdCount || n < begin_.first[source]) return;
     Found found{.instant = {.source = source, .n = n}, .text = cut_text(text, kLongestHit)};
     if (const StackWatch::Stack* const stack = run_.watch().running(source);

@@ -50,8 +50,8 @@ class PictureMaker {
   static constexpr std::uint32_t kMostDepth = 512;
 
   /// `ids`: the sources in the order of the capture.
-  PictureMaker(const Canvas& canvas, std::vector<TraceId> ids)
-      : canvas_(canvas), ids_(std::move(ids)), sources_(ids_.size()) {}
+  PictureMaker(Canvas canvas, std::vector<TraceId> ids)
+      : canvas_(std::move(canvas)), ids_(std::move(ids)), sources_(ids_.size()) {}
 
   /// `follows`: it begins where the one before it ends.
   void add(const Piece& piece, bool follows);

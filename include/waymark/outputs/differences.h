@@ -42,14 +42,14 @@ struct DifferenceReport {
 void write_text(TextBuffer& out, const DifferenceReport& report);
 /// A line for each program, thread, divergence, function and block, and last a summary.
 void write_json(TextBuffer& out, const DifferenceReport& report);
-/// One divergence as an object, without a line end.
-void write_json(TextBuffer& out, const DifferenceReport& report, std::size_t divergence);
+/// One divergence, by its number, as an object, without a line end.
+void write_json(TextBuffer& out, const DifferenceReport& report, std::size_t number);
 
 /// What happened, as a sentence: "A conditional branch was taken in A, but not in B."
-std::string sentence_of(const DifferenceReport& report, std::size_t divergence);
+std::string sentence_of(const DifferenceReport& report, std::size_t number);
 /// Where: "partition+0x38 (quicksort.c:27), 0x4001c4"; empty: not known.
-std::string where_of(const DifferenceReport& report, std::size_t divergence);
+std::string where_of(const DifferenceReport& report, std::size_t number);
 /// The name of its thread, for people.
-std::string thread_of(const DifferenceReport& report, std::size_t divergence);
+std::string thread_of(const DifferenceReport& report, std::size_t number);
 
 }  // namespace waymark::outputs

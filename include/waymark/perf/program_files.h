@@ -84,7 +84,7 @@ class ProgramFiles {
   /// first, then the path below each root, then any file below the roots with that build ID, then
   /// the caches.
   /// nullptr: it is missing.  What is returned lives as long as the object.
-  const ProgramFile* find(const std::string& path, const std::vector<std::uint8_t>& build_id);
+  const ProgramFile* find(const std::string& path, const std::vector<std::uint8_t>& recorded_id);
 
   /// A file that a process of the recording wrote: below each root also without its folders.
   /// nullptr: it was not found; it is missing only if `needed`.
