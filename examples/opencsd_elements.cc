@@ -16,16 +16,15 @@ namespace {
 /// Receives every element; a real client would keep what it needs.
 class Counter : public ITrcGenElemIn {
  public:
-  Counter() : instructions(0) { std::memset(elements, 0, sizeof(elements)); }
-  virtual ocsd_datapath_resp_t TraceElemIn(const ocsd_trc_index_t, const uint8_t,
-                                           const OcsdTraceElement &elem) {
+  ocsd_datapath_resp_t TraceElemIn(const ocsd_trc_index_t, const uint8_t,
+                                   const OcsdTraceElement &elem) override {
     ++elements[elem.getType()];
     if (elem.getType() == OCSD_GEN_TRC_ELEM_INSTR_RANGE) instructions += elem.num_instr_range;
     return OCSD_RESP_CONT;
   }
 
-  unsigned long elements[OCSD_GEN_TRC_ELEM_CUSTOM + 1];
-  unsigned long instructions;
+  unsigned long elements[OCSD_GEN_TRC_ELEM_CUSTOM + 1] = {};
+  unsigned long instructions = 0;
 };
 
 /// The registers of the trace unit; samples/quicksort/etm_0.ini.
@@ -39,7 +38,7 @@ EtmV4Config sample_config() {
   registers.reg_idr2 = 0x00000488;
   registers.arch_ver = ARCH_V8;
   registers.core_prof = profile_CortexA;
-  return EtmV4Config(&registers);
+  return {&registers};
 }
 
 int fail(const char *what, ocsd_err_t code) {
@@ -60,12 +59,12 @@ int main(int argc, char **argv) {
   const std::vector<char> content((std::istreambuf_iterator<char>(file)),
                                   std::istreambuf_iterator<char>());
   if (content.empty()) return fail("There is no trace.", OCSD_ERR_FILE_ERROR);
-  const uint8_t *const trace = reinterpret_cast<const uint8_t *>(content.data());
+  const auto *const trace = reinterpret_cast<const uint8_t *>(content.data());
 
   // Frames of 16 bytes with the trace of one ETMv4, and the program that it traced.
   DecodeTree *const tree =
       DecodeTree::CreateDecodeTree(OCSD_TRC_SRC_FRAME_FORMATTED, OCSD_DFRMTR_FRAME_MEM_ALIGN);
-  if (tree == NULL) return fail("The tree cannot be created.", OCSD_ERR_FAIL);
+  if (tree == nullptr) return fail("The tree cannot be created.", OCSD_ERR_FAIL);
   const EtmV4Config config = sample_config();
   const ocsd_file_mem_region_t text = {0xF0, 0x4000F0, 0x650};
   Counter counter;
@@ -81,7 +80,7 @@ int main(int argc, char **argv) {
   ocsd_datapath_resp_t resp = OCSD_RESP_CONT;
   while (done < content.size() && !OCSD_DATA_RESP_IS_FATAL(resp)) {
     if (OCSD_DATA_RESP_IS_WAIT(resp)) {
-      resp = tree->TraceDataIn(OCSD_OP_FLUSH, 0, 0, NULL, NULL);
+      resp = tree->TraceDataIn(OCSD_OP_FLUSH, 0, 0, nullptr, nullptr);
       continue;
     }
     uint32_t used = 0;
@@ -89,7 +88,7 @@ int main(int argc, char **argv) {
                              trace + done, &used);
     done += used;
   }
-  tree->TraceDataIn(OCSD_OP_EOT, 0, 0, NULL, NULL);
+  tree->TraceDataIn(OCSD_OP_EOT, 0, 0, nullptr, nullptr);
 
   for (int type = 0; type <= OCSD_GEN_TRC_ELEM_CUSTOM; ++type) {
     if (counter.elements[type] == 0) continue;

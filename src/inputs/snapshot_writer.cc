@@ -147,6 +147,7 @@ Result<std::string> device_text(const Device& device) {
 Result<std::string> trace_text(const Snapshot& snapshot) {
   IniWriter out;
   std::vector<std::string> sections;
+  sections.reserve(snapshot.buffers.size());
   std::set<std::string_view> used{"trace_buffers", "source_buffers", "core_trace_sources"};
   for (const TraceBuffer& buffer : snapshot.buffers) {
     sections.push_back(buffer.section.empty() ? fmt::format("buffer{}", sections.size())

@@ -17,12 +17,12 @@ struct Level {
   std::string_view quirks;
 };
 
-inline constexpr std::uint32_t kLevel1_8_0 = 0x010800;
+inline constexpr std::uint32_t kLevel180 = 0x010800;
 
 /// In the order of their age.
 inline constexpr auto kLevels = std::to_array<Level>({
     {"1.3.3", 0x010303, ""},
-    {"1.8.0", kLevel1_8_0,
+    {"1.8.0", kLevel180,
      "-etmv4.exception_walk_goes_back,-etmv4.cycle_counts_do_not_commit,"
      "-etmv4.newer_branches_unknown,-etmv4.it_blocks_ignored,-etmv4.unseen_elements_missing,"
      "-etmv4.max_speculation_is_signed,-stm.version_keeps_ids"},
@@ -35,14 +35,14 @@ inline constexpr auto kLevels = std::to_array<Level>({
 
 /// 1.3.3 does not decode ITM.
 inline bool decodes(const Level& level, std::string_view decoder) {
-  return level.number >= kLevel1_8_0 || decoder != "ITM";
+  return level.number >= kLevel180 || decoder != "ITM";
 }
 
 /// 1.3.3 knows ETE 1.2: no instrumentation packets.
 inline std::uint32_t trcdevarch_at(const Level& level, std::uint32_t trcdevarch) {
   constexpr std::uint32_t kRevision = 0xFU << 16;
   constexpr std::uint32_t kEte12 = 2U << 16;
-  if (level.number >= kLevel1_8_0 || (trcdevarch & kRevision) <= kEte12) return trcdevarch;
+  if (level.number >= kLevel180 || (trcdevarch & kRevision) <= kEte12) return trcdevarch;
   return (trcdevarch & ~kRevision) | kEte12;
 }
 

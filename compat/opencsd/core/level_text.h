@@ -12,7 +12,7 @@ void put_old_text(TextBuffer& out, std::string_view text);
 /// What `write` appends to a buffer, at the level in use.
 template <class Write>
 void write_at_level(TextBuffer& out, const Write& write) {
-  if (level_in_use().number >= kLevel1_8_0) [[likely]] {
+  if (level_in_use().number >= kLevel180) [[likely]] {
     write(out);
     return;
   }

@@ -232,7 +232,7 @@ void Memory::begin() {
   exists_ = true;
   // A program that changes the environment at the same time must lock it.
   // NOLINTBEGIN(concurrency-mt-unsafe)
-  if (level_in_use().number < kLevel1_8_0) {
+  if (level_in_use().number < kLevel180) {
     // Its cache cannot be changed.
     page_size_ = kPage1_3_3;
     return;

@@ -154,7 +154,7 @@ class Builder {
   Log& log_;
   QuirkChoice quirks_;
   BuiltTree built_;
-  bool old_ = level_in_use().number < kLevel1_8_0;
+  bool old_ = level_in_use().number < kLevel180;
 };
 
 }  // namespace
