@@ -9,7 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <system_error>
 #include <utility>
 
 namespace waymark::view {
@@ -59,8 +59,8 @@ Result<Descriptor> listen_here(std::uint16_t port) {
                                             "above 1023, or none for any that is free.",
                                             port));
   }
-  return fail(ErrorCode::kIo,
-              fmt::format("The system gives no port of 127.0.0.1: {}.", std::strerror(errno)));
+  return fail(ErrorCode::kIo, fmt::format("The system gives no port of 127.0.0.1: {}.",
+                                          std::generic_category().message(errno)));
 }
 
 std::uint16_t port_of(const Descriptor& socket) {
@@ -153,7 +153,8 @@ void Connections::take_request(std::uint64_t id, Connection& connection) {
   connection.in.erase(0, std::min(start, connection.in.size()));
   constexpr std::string_view kEnd = "\r\n\r\n";
   const auto end = connection.in.find(kEnd);
-  if (end == std::string::npos || end > kLongestHead) {
+  // Also if it is not there.
+  if (end > kLongestHead) {
     if (connection.in.size() > kLongestHead) {
       refuse(connection, 431, fmt::format("The request is longer than {} bytes.", kLongestHead));
     }

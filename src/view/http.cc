@@ -48,7 +48,7 @@ constexpr std::array kReasons = {
 };
 
 std::string_view reason_of(int status) {
-  const auto found = std::ranges::find(kReasons, status, &Reason::status);
+  const auto* const found = std::ranges::find(kReasons, status, &Reason::status);
   return found == kReasons.end() ? "Error" : found->words;
 }
 

@@ -57,7 +57,7 @@ class RecordReader {
   }
   /// A place on the axis, which is finite and not negative.
   double place() {
-    const double value = std::bit_cast<double>(cursor_.little(8));
+    const auto value = std::bit_cast<double>(cursor_.little(8));
     if (std::isfinite(value) && value >= 0) return value;
     good_ = false;
     return 0;

@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -134,8 +134,8 @@ class HttpServer final : public Server {
 
 Result<void> HttpServer::run(const std::function<bool()>& stop) {
   if (!done_.wake().open())
-    return fail(ErrorCode::kIo,
-                fmt::format("The system refuses an event: {}.", std::strerror(errno)));
+    return fail(ErrorCode::kIo, fmt::format("The system refuses an event: {}.",
+                                            std::generic_category().message(errno)));
   {
     std::vector<std::jthread> workers;
     // Before the workers are joined, also if the system refuses one of them.
@@ -251,8 +251,8 @@ Result<std::string> random_token() {
     const ssize_t count = ::getrandom(bytes.data() + have, bytes.size() - have, 0);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) {
-      return fail(ErrorCode::kIo,
-                  fmt::format("The system has no random numbers: {}.", std::strerror(errno)));
+      return fail(ErrorCode::kIo, fmt::format("The system has no random numbers: {}.",
+                                              std::generic_category().message(errno)));
     }
     have += static_cast<std::size_t>(count);
   }

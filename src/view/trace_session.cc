@@ -206,7 +206,7 @@ Result<std::vector<std::shared_ptr<const Piece>>> TraceSession::pieces(
   try {
     while (others.size() + 1 < std::min(missing, pool.most()))
       others.push_back(std::async(std::launch::async, help));
-  } catch (const std::system_error&) {
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
     // The system has no more threads: those that exist do all of it.
   }
   Result<void> result = work(std::move(loan));

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "input_options.h"
@@ -44,7 +45,7 @@ class ComparedRuns {
     outputs::PlaceLookup places{};
   };
 
-  explicit ComparedRuns(const CompareOptions& options) : options_(options) {}
+  explicit ComparedRuns(CompareOptions options) : options_(std::move(options)) {}
   std::expected<Opened, int> open_run(diff::Side side, bool again) const;
   [[nodiscard]] diff::RunOptions run_options(const Opened& opened) const;
   [[nodiscard]] std::function<diff::ThreadName(const Element&)> thread_names(diff::Side side) const;

@@ -105,6 +105,7 @@ int run_report(const ReportCommand& options) {
   if (options.paths.size() > 2)
     return complain("A report has one INPUT, or two that it compares.", kUsage);
   std::vector<std::string> inputs;
+  inputs.reserve(options.paths.size());
   for (const std::string& path : options.paths) inputs.push_back(path_of_input(path));
   if (const auto safe = refuse_input(options.output, inputs); !safe)
     return complain(safe.error().detail, kUsage);

@@ -159,35 +159,36 @@ std::expected<Output, int> open_plain_output(const std::string& path) {
   return *std::move(output);
 }
 
-int run(SystOptions options) {
-  const auto filter = MessageFilter::make(options.messages);
-  if (!filter) return complain(filter.error().detail, kUsage);
-  const auto collateral = load_collateral(options.messages.collateral);
-  if (!collateral) return collateral.error();
-  const auto transport = transport_options(options.messages);
-  if (!transport) return complain(transport.error().detail, kUsage);
+/// What messages are read from.
+struct MessageSource {
   MessageCarrier carrier = MessageCarrier::kLines;
-  LiveInput stream;
+  LiveInput stream{};  ///< Without a head: the input is a file.
+  std::optional<inputs::Capture> capture{};
+  MappedFile file{};
+
+  [[nodiscard]] bool is_trace() const { return carrier == MessageCarrier::kTrace; }
+};
+
+/// An exit code.
+int choose_carrier(SystOptions& options, MessageSource& source) {
   if (is_message_stream(options)) {
-    if (const int code = open_message_stream(options, stream, carrier); code != kOk) return code;
+    if (const int code = open_message_stream(options, source.stream, source.carrier); code != kOk)
+      return code;
   } else {
     if (const auto good = check_live(options.input); !good)
       return complain(good.error().detail, kUsage);
     const auto found = find_carrier(options);
     if (!found) return interrupted() ? int{kInterrupted} : complain(found.error().detail, kInput);
-    carrier = *found;
+    source.carrier = *found;
   }
-  const bool is_trace = carrier == MessageCarrier::kTrace;
-  if (!is_trace) {
-    if (const auto checked = check_bytes(options.messages); !checked) {
-      return complain(checked.error().detail, kUsage);
-    }
-  }
+  if (source.is_trace()) return kOk;
+  const auto checked = check_bytes(options.messages);
+  return checked ? int{kOk} : complain(checked.error().detail, kUsage);
+}
 
-  // Everything that can be refused is refused before the output is opened.
-  std::optional<inputs::Capture> capture;
-  MappedFile file;
-  if (is_trace) {
+/// The same.
+int open_source(const SystOptions& options, MessageSource& source) {
+  if (source.is_trace()) {
     auto opened = open_capture(options.input, {});
     if (!opened) {
       if (!is_guess(options)) return opened.error();
@@ -197,48 +198,64 @@ int run(SystOptions options) {
                       options.input.path, syst::kLineTag),
           opened.error());
     }
-    capture = *std::move(opened);
-  } else if (stream.head == nullptr) {
+    source.capture = *std::move(opened);
+  } else if (source.stream.head == nullptr) {
     auto opened = open_input(options.input.path);
     if (!opened) return complain(opened.error().detail, kInput);
-    file = *std::move(opened);
+    source.file = *std::move(opened);
   }
+  return kOk;
+}
+
+/// The same.
+int read_source(const SystOptions& options, MessageSource& source, Output& output,
+                Messages& messages) {
+  if (source.is_trace()) return run_trace(*source.capture, options, output, messages);
+  if (source.stream.head != nullptr) {
+    const auto stated = stated_carrier(options);
+    return run_stream(*source.stream.head, stated ? form_of(*stated) : std::nullopt, options,
+                      output, messages);
+  }
+  auto marks = live::Marks::open(options.input.path);
+  if (!marks) return complain(marks.error().detail, kInput);
+  if (!*marks) return run_bytes(source.file.bytes(), *form_of(source.carrier), output, messages);
+  live::Playback recording(options.input.path, source.file.bytes(), **std::move(marks));
+  return run_stream(recording, form_of(source.carrier), options, output, messages);
+}
+
+int run(SystOptions options) {
+  const auto filter = MessageFilter::make(options.messages);
+  if (!filter) return complain(filter.error().detail, kUsage);
+  const auto collateral = load_collateral(options.messages.collateral);
+  if (!collateral) return collateral.error();
+  const auto transport = transport_options(options.messages);
+  if (!transport) return complain(transport.error().detail, kUsage);
+  MessageSource source;
+  if (const int code = choose_carrier(options, source); code != kOk) return code;
+  const bool is_trace = source.is_trace();
+  // Everything that can be refused is refused before the output is opened.
+  if (const int code = open_source(options, source); code != kOk) return code;
   std::vector<std::string> files = options.messages.collateral;
   files.push_back(path_of_input(options.input.path));
   if (const auto safe = refuse_input(options.output, files); !safe) {
     return complain(safe.error().detail, kUsage);
   }
-  auto output = is_trace ? open_output(options.output, *capture, options.input)
+  auto output = is_trace ? open_output(options.output, *source.capture, options.input)
                          : open_plain_output(options.output);
   if (!output) return output.error();
   stamp_lines(*output, options.input, options.format);
 
-  const bool has_ids = is_trace && sends_from_several_ids(*capture);
+  const bool has_ids = is_trace && sends_from_several_ids(*source.capture);
   Messages messages(*collateral, *filter, *output, options,
                     {.time = true, .trace_id = has_ids, .place = is_trace});
   if (const auto& guid = transport->short_guid) messages.interpreter().set_short_client(*guid);
   messages.interpreter().set_transport_frequency(transport->frequency);
-  int code = kOk;
-  if (is_trace) {
-    code = run_trace(*capture, options, *output, messages);
-  } else if (stream.head != nullptr) {
-    const auto stated = stated_carrier(options);
-    code = run_stream(*stream.head, stated ? form_of(*stated) : std::nullopt, options, *output,
-                      messages);
-  } else if (auto marks = live::Marks::open(options.input.path); !marks) {
-    code = complain(marks.error().detail, kInput);
-  } else if (*marks) {
-    live::Playback recording(options.input.path, file.bytes(), **std::move(marks));
-    code = run_stream(recording, form_of(carrier), options, *output, messages);
-  } else {
-    code = run_bytes(file.bytes(), *form_of(carrier), *output, messages);
-  }
-  code = messages.finish(code);
+  int code = messages.finish(read_source(options, source, *output, messages));
   if (code == kInterrupted) {
     put_interrupted(output->text(), options.format, message_csv_header(), "status");
   }
   code = judge_messages(options, messages, code);
-  if (is_trace) return finish_records(*capture, *output, options, code);
+  if (is_trace) return finish_records(*source.capture, *output, options, code);
   return finish_output(*output, code);
 }
 

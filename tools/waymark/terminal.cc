@@ -27,7 +27,7 @@ std::optional<ColourMode> colour_mode(std::string_view word) {
   return std::nullopt;
 }
 
-void set_colour_mode(ColourMode wanted) { mode = wanted; }
+void set_colour_mode(ColourMode chosen) { mode = chosen; }
 
 bool shows_colours(int descriptor) {
   if (mode != ColourMode::kAuto) return mode == ColourMode::kAlways;

@@ -15,7 +15,7 @@ enum class ColourMode { kAuto, kAlways, kNever };
 std::optional<ColourMode> colour_mode(std::string_view word);
 
 /// For the rest of the run; kAuto until it is called.
-void set_colour_mode(ColourMode mode);
+void set_colour_mode(ColourMode chosen);
 
 /// Whether text for `descriptor` is coloured.  kAuto: if it is a terminal, NO_COLOR is not set to
 /// anything, and TERM is not "dumb".

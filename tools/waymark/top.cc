@@ -115,14 +115,15 @@ int run(const TopOptions& options) {
   if (!capture) return capture.error();
   image::Symbols symbols;
   auto found = load_symbols(*capture, options.symbols);
-  if (found) {
+  const bool has_names = found.has_value();
+  if (has_names) {
     symbols = *std::move(found);
   } else if (found.error().code != ErrorCode::kNotFound || !options.symbols.files.empty()) {
     return complain(found.error().detail, kInput);
   }
   auto output = open_output("", *capture, options.input);
   if (!output) return output.error();
-  Display display(*output, options, found ? &symbols : nullptr);
+  Display display(*output, options, has_names ? &symbols : nullptr);
   const RunHooks hooks{
       .on_elements = [&](std::span<const Element> elements) { display.observe(elements); },
       .stop = {},

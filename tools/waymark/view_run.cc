@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
+#include <system_error>
 
 #include "complain.h"
 #include "exit_code.h"
@@ -43,7 +43,7 @@ class Browser {
       child_ = child;
     } else {
       note(fmt::format("{} cannot be started ({}); open the address yourself.", kProgram,
-                       std::strerror(error)));
+                       std::generic_category().message(error)));
     }
   }
 

@@ -19,7 +19,7 @@ constexpr std::uint64_t kFirstSearch = std::uint64_t{64} << 10;
 }  // namespace
 
 void add_window_options(CLI::App& command, WindowOptions& options) {
-  const auto group = "Part of the trace";
+  const char* const group = "Part of the trace";
   command
       .add_option("--from", options.from,
                   "begin at this place: a byte (4096, 0x1000, 4MiB), a timestamp (t:123456) or a "
@@ -35,7 +35,7 @@ void add_window_options(CLI::App& command, WindowOptions& options) {
 }
 
 void add_near_options(CLI::App& command, WindowOptions& options) {
-  const auto group = "Part of the trace";
+  const char* const group = "Part of the trace";
   CLI::Option* const last =
       command
           .add_option(
