@@ -36,6 +36,7 @@ const Want* find_want(std::string_view format) {
 std::optional<Payload> payload_of_slices(Payload want) {
   if (want == Payload::kProfile) return Payload::kSlice;
   if (want == Payload::kBranches) return Payload::kBranchSlice;
+  if (want == Payload::kTree) return Payload::kStackSlice;
   return std::nullopt;
 }
 

@@ -39,18 +39,30 @@ constexpr std::array<Action, 128> make_actions() {
 }
 constexpr std::array<Action, 128> kActions = make_actions();
 
-Action action_of(const Element& range) {
-  const unsigned executed = (range.flags & kElementExecuted) != 0 ? 64 : 0;
-  return kActions[executed | (static_cast<unsigned>(range.last_type) & 7) << 3 |
-                  (static_cast<unsigned>(range.last_subtype) & 7)];
-}
-
 /// When n instructions take C cycles, the first k take C*k/n, rounded down.
 std::uint64_t share(std::uint64_t cycles, std::uint64_t passed, std::uint64_t all) {
   return passed >= all ? cycles : static_cast<std::uint64_t>(Wide{cycles} * passed / all);
 }
 
 }  // namespace
+
+Action action_of(bool executed, isa::InstrType type, isa::InstrSubtype subtype) {
+  return kActions[(executed ? 64U : 0U) | (static_cast<unsigned>(type) & 7) << 3 |
+                  (static_cast<unsigned>(subtype) & 7)];
+}
+
+bool is_of_thread(const Element& element) {
+  switch (element.kind) {
+    case ElementKind::kInstrRange:
+    case ElementKind::kInstrRangeNoPath:
+    case ElementKind::kAddrNacc:
+    case ElementKind::kException:
+    case ElementKind::kExceptionReturn:
+      return true;
+    default:
+      return false;
+  }
+}
 
 Quality& Quality::operator+=(const Quality& more) {
   instructions += more.instructions;

@@ -75,8 +75,7 @@ Engine::Known& Engine::find(const Source& source, const Element& element, std::u
   known.form = known.code < forms_.size() ? forms_[known.code] : Form::kPlain;
   known.named = true;
   known.entry = place.address == function->start;
-  known.bounds = {.first = address - (place.address - function->start),
-                  .span = function->last - function->start};
+  known.bounds = bounds_of(place, *function, address);
   return known;
 }
 

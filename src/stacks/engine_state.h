@@ -24,6 +24,11 @@ enum class Action : std::uint8_t {
   kGap,    ///< See Source::gap.
 };
 
+Action action_of(bool executed, isa::InstrType type, isa::InstrSubtype subtype);
+inline Action action_of(const Element& range) {
+  return action_of((range.flags & kElementExecuted) != 0, range.last_type, range.last_subtype);
+}
+
 /// Addresses from `first` to `first + span`; by default none that code has.
 struct Bounds {
   std::uint64_t first = kNoAddress;
@@ -32,6 +37,13 @@ struct Bounds {
   static constexpr Bounds all() { return {0, std::numeric_limits<std::uint64_t>::max()}; }
   [[nodiscard]] bool contains(std::uint64_t address) const { return address - first <= span; }
 };
+
+/// The addresses of the function that is at `address`, as the target has them.
+inline Bounds bounds_of(const program::Place& place, const program::Function& function,
+                        std::uint64_t address) {
+  return {.first = address - (place.address - function.start),
+          .span = function.last - function.start};
+}
 
 /// How a source or a thread left the last range.
 struct Exit {
@@ -146,8 +158,25 @@ struct Engine::Source {
   Thread* thread = nullptr;
   std::unordered_map<std::uint64_t, std::unique_ptr<Thread>> threads{};
   std::uint64_t executed = 0;  ///< Instructions in the tree.
+  bool left_out = false;       ///< See leave_out().
   Quality quality{};
 
+  /// A copy without threads.
+  [[nodiscard]] Source like() const {
+    return {.running = running,
+            .own = own,
+            .exit = exit,
+            .last_size = last_size,
+            .id = id,
+            .facts = facts,
+            .gap = gap,
+            .context = context,
+            .veneer = veneer,
+            .waiting = waiting,
+            .executed = executed,
+            .left_out = left_out,
+            .quality = quality};
+  }
   [[nodiscard]] std::uint64_t position() const { return executed + own; }
   /// How the last range ended that was traced.
   [[nodiscard]] Action& last_action() { return gap.open() ? gap.action : exit.action; }

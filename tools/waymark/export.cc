@@ -136,15 +136,7 @@ int run(const ExportOptions& options) {
                                .compress = options.of_format.compress});
   }
   if (format.write_tree != nullptr || format.make_timeline != nullptr) {
-    return export_stacks({.format = format,
-                          .input = options.input,
-                          .inputs = options.inputs,
-                          .output = options.output,
-                          .symbols = options.symbols.files,
-                          .selection = options.selection,
-                          .window = options.window,
-                          .stacks = options.stacks,
-                          .messages = *shown});
+    return export_stacks(stack_export_of(options, *shown));
   }
   Collector collected(options, needs_of(format));
   for (const std::string& path : options.inputs) {

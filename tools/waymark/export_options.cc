@@ -78,4 +78,16 @@ void add_export_options(CLI::App& command, ExportOptions& options) {
   add_window_options(command, options.window);
 }
 
+StackExport stack_export_of(const ExportOptions& options, const ExportMessages& messages) {
+  return {.format = *exports::find_format(options.format),
+          .input = options.input,
+          .inputs = options.inputs,
+          .output = options.output,
+          .symbols = options.symbols.files,
+          .selection = options.selection,
+          .window = options.window,
+          .stacks = options.stacks,
+          .messages = messages};
+}
+
 }  // namespace waymark::cli

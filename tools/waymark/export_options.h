@@ -41,4 +41,7 @@ struct ExportOptions {
 
 void add_export_options(CLI::App& command, ExportOptions& options);
 
+/// What they say of call stacks.  Both must outlive the result.
+StackExport stack_export_of(const ExportOptions& options, const ExportMessages& messages);
+
 }  // namespace waymark::cli

@@ -64,11 +64,19 @@ class Pass {
     if (!nothing) return complain(nothing.error().detail, kOutput);
     output_ = std::make_unique<Output>(*std::move(nothing));
     for (const std::string& path : wanted_.inputs) {
-      const int code = add(path);
+      const int code = add(path, nullptr);
       if (code == kUsage || code == kInterrupted || code == kOutput || code == kMemory) return code;
       codes.push_back(static_cast<std::uint8_t>(code));
     }
     return kOk;
+  }
+
+  /// The exit code of the input.
+  int collect(const std::string& path, const RecordedStacks& recorded) {
+    auto nothing = Output::open("", {});
+    if (!nothing) return complain(nothing.error().detail, kOutput);
+    output_ = std::make_unique<Output>(*std::move(nothing));
+    return add(path, &recorded);
   }
 
   /// Only writes.
@@ -87,7 +95,7 @@ class Pass {
     int worst = kOk;
     std::size_t used = 0;
     for (const std::string& path : wanted_.inputs) {
-      const int code = add(path);
+      const int code = add(path, nullptr);
       if (code == kUsage || code == kInterrupted || code == kOutput || code == kReaderLeft)
         return code;
       used += code == kOk ? 1 : 0;
@@ -127,11 +135,13 @@ class Pass {
     return kOk;
   }
 
-  int add(const std::string& path) {
+  /// `recorded`: of an input that need not be decoded.
+  int add(const std::string& path, const RecordedStacks* recorded) {
     InputOptions input = wanted_.input;
     input.path = path;
     Window window(input, wanted_.window);
-    auto opened = open_capture(input, {}, true, window.known_id_bytes(), true);
+    auto opened = open_capture(
+        input, {}, true, recorded != nullptr ? recorded->id_bytes : window.known_id_bytes(), true);
     if (!opened) return opened.error();
     Used& used = used_.emplace_back(std::move(*opened));
     inputs::Capture& capture = used.capture;
@@ -149,15 +159,9 @@ class Pass {
     }
     auto selection = select_in(capture, wanted_.selection);
     if (!selection) return complain(selection.error().detail, kUsage);
-    auto places = place_lookup(capture, {.functions = true, .files = wanted_.symbols});
-    if (!places) {
-      // Without names, functions are the addresses that were called.
-      if (places.error().code != ErrorCode::kNotFound || !wanted_.symbols.empty())
-        return complain(places.error().detail, kInput);
-      note(places.error().detail + " Functions have the addresses that were called.");
-    } else {
-      used.places = *places;
-    }
+    auto places = stack_places(capture, wanted_.symbols, true);
+    if (!places) return places.error();
+    used.places = *std::move(places);
     const auto files = window.input_files(capture, program_paths(wanted_.symbols));
     if (const int code = open_file(capture, files); code != kOk) return code;
     if (const int code = window.open(capture); code != kOk) return code;
@@ -170,11 +174,14 @@ class Pass {
     options.sites = options.ranges = wanted_.format.stacks.wants_lines || wanted_.stacks.inlines;
     EventRelay relay;
     if (wanted_.format.make_timeline != nullptr) options.sink = &relay;
-    stacks::Engine engine(std::move(options));
-    set_sources(engine, capture);
-    const int code = wanted_.format.make_timeline != nullptr
-                         ? trace_timeline(capture, *selection, window, engine, relay)
-                         : trace_stacks(capture, *selection, window, *output_, engine);
+    auto made = std::make_unique<stacks::Engine>(std::move(options));
+    set_sources(*made, capture);
+    const int code = recorded != nullptr ? recorded->play(capture, used.places, *selection, made)
+                     : wanted_.format.make_timeline != nullptr
+                         ? trace_timeline(capture, *selection, window, *made, relay)
+                         : trace_stacks(capture, *selection, window, *output_, *made);
+    if (recorded != nullptr && code != kOk) return code;
+    stacks::Engine& engine = *made;
     if (engine.tree().whole().instructions == 0 && code == kOk) {
       return complain(fmt::format("{}: no instruction could be counted: {}", path,
                                   *selection ? "nothing that was selected was executed."
@@ -378,6 +385,26 @@ int export_stacks(const StackExport& wanted) {
 int collect_tree(const StackExport& wanted, stacks::Tree& tree, std::vector<std::uint8_t>& codes) {
   Pass pass(wanted, 0);
   const int code = pass.collect(codes);
+  tree = pass.take_tree();
+  return code;
+}
+
+std::expected<outputs::PlaceLookup, int> stack_places(const inputs::Capture& capture,
+                                                      const std::vector<std::string>& symbols,
+                                                      bool tells) {
+  auto places = place_lookup(capture, {.functions = true, .files = symbols});
+  if (places) return *std::move(places);
+  // Without names, functions are the addresses that were called.
+  if (places.error().code != ErrorCode::kNotFound || !symbols.empty())
+    return std::unexpected(complain(places.error().detail, kInput));
+  if (tells) note(places.error().detail + " Functions have the addresses that were called.");
+  return outputs::PlaceLookup();
+}
+
+int collect_recorded(const StackExport& wanted, const std::string& path,
+                     const RecordedStacks& recorded, stacks::Tree& tree) {
+  Pass pass(wanted, 0);
+  const int code = pass.collect(path, recorded);
   tree = pass.take_tree();
   return code;
 }

@@ -2,6 +2,10 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +13,8 @@
 #include "input_options.h"
 #include "selection.h"
 #include "waymark/exports/table.h"
+#include "waymark/outputs/function_names.h"
+#include "waymark/stacks/engine.h"
 #include "waymark/stacks/timeline.h"
 #include "window.h"
 
@@ -43,6 +49,26 @@ int export_stacks(const StackExport& wanted);
 /// The sum of all inputs, for formats that need no files of programs.  `codes`: the exit code of
 /// each.  The result is kOk, or the code for which the rest was not read.
 int collect_tree(const StackExport& wanted, stacks::Tree& tree, std::vector<std::uint8_t>& codes);
+
+/// An input whose stacks were recorded, so that it need not be decoded.
+struct RecordedStacks {
+  KnownIdBytes id_bytes;
+  /// Gives the engine, or another one in its place, all of the capture.  kOk, or an exit code.
+  std::function<int(inputs::Capture& capture, const outputs::PlaceLookup& places,
+                    const std::optional<Selection>& selection,
+                    std::unique_ptr<stacks::Engine>& engine)>
+      play;
+};
+
+/// The tree of one input, as collect_tree() gives it.  The result is its exit code.
+int collect_recorded(const StackExport& wanted, const std::string& path,
+                     const RecordedStacks& recorded, stacks::Tree& tree);
+
+/// The functions at addresses; empty: none has a name, which a note says if `tells`.  On failure
+/// prints the sentence and returns the exit code.
+std::expected<outputs::PlaceLookup, int> stack_places(const inputs::Capture& capture,
+                                                      const std::vector<std::string>& symbols,
+                                                      bool tells);
 
 /// Writes such a sum.  The result is the exit code.
 int write_tree_file(const StackExport& wanted, stacks::Tree tree);

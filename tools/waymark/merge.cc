@@ -23,6 +23,7 @@
 #include "profile_collector.h"
 #include "profile_files.h"
 #include "slices.h"
+#include "stack_slices.h"
 #include "table_folder.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/plural.h"
@@ -134,16 +135,7 @@ class Merger {
       return write_branch_list(branch_list(), branches_, files);
     }
     if (format.write_tree != nullptr) {
-      return write_tree_file({.format = format,
-                              .input = options_.input,
-                              .inputs = options_.inputs,
-                              .output = options_.output,
-                              .symbols = options_.symbols.files,
-                              .selection = options_.selection,
-                              .window = options_.window,
-                              .stacks = options_.stacks,
-                              .messages = *shown},
-                             trees_.take());
+      return write_tree_file(stack_export_of(options_, *shown), trees_.take());
     }
     const profile::Profile profile = profiles_.take();
     const ProfileSum sum{.profile = profile, .files = files};
@@ -180,6 +172,7 @@ class Merger {
         break;
       case shard::Payload::kSlice:
       case shard::Payload::kBranchSlice:
+      case shard::Payload::kStackSlice:
         return {};
     }
     const auto inputs = folder_.plan().inputs_of(part.shard);
@@ -202,9 +195,7 @@ class Merger {
                                               : complain(same.error().detail, kInput);
     }
     int failed = kOk;
-    const int code = folder_.plan().payload_of(first) == shard::Payload::kBranchSlice
-                         ? join_branch_slices(folder_, first, branch_list(), branches_, failed)
-                         : add_counts(cut, first, failed);
+    const int code = join(cut, first, failed);
     if (failed != kOk) return failed;
     code_ = std::max(code_, code);
     if (code == kOk) {
@@ -216,6 +207,31 @@ class Merger {
   }
 
   /// The exit code of the input.  `failed`: not kOk if nothing can be merged.
+  int join(const shard::Cut& cut, std::size_t first, int& failed) {
+    switch (folder_.plan().payload_of(first)) {
+      case shard::Payload::kBranchSlice:
+        return join_branch_slices(folder_, first, branch_list(), branches_, failed);
+      case shard::Payload::kStackSlice:
+        return add_stacks(first, failed);
+      default:
+        return add_counts(cut, first, failed);
+    }
+  }
+
+  int add_stacks(std::size_t first, int& failed) {
+    const auto shown = ExportMessages::make(options_.messages);
+    if (!shown) return failed = shown.error();
+    stacks::Tree found;
+    const int code =
+        join_stack_slices(folder_, first, stack_export_of(options_, *shown), found, failed);
+    // As a part has it, so that it does not need the programs of the capture.
+    const shard::Part whole{.content = shard::encode(found)};
+    stacks::Tree tree;
+    if (failed == kOk && shard::add_tree(shard::content_of(whole), tree))
+      trees_.add(std::move(tree));
+    return code;
+  }
+
   int add_counts(const shard::Cut& cut, std::size_t first, int& failed) {
     const Precounted known{
         .id_bytes = known_id_bytes(cut),

@@ -19,6 +19,7 @@
 #include "job_options.h"
 #include "profile_collector.h"
 #include "slices.h"
+#include "stack_slices.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/number.h"
 #include "waymark/base/plural.h"
@@ -76,16 +77,7 @@ int make_tree(const ExportOptions& options, shard::Part& part) {
   const auto messages = ExportMessages::make(options.messages);
   if (!messages) return messages.error();
   stacks::Tree tree;
-  const int code = collect_tree({.format = *exports::find_format(options.format),
-                                 .input = options.input,
-                                 .inputs = options.inputs,
-                                 .output = options.output,
-                                 .symbols = options.symbols.files,
-                                 .selection = options.selection,
-                                 .window = options.window,
-                                 .stacks = options.stacks,
-                                 .messages = *messages},
-                                tree, part.codes);
+  const int code = collect_tree(stack_export_of(options, *messages), tree, part.codes);
   part.content = shard::encode(tree);
   return code;
 }
@@ -113,6 +105,13 @@ int make_tables(const shard::Folder& folder, const ExportOptions& options, shard
   }
   part.content = shard::encode(files);
   return kOk;
+}
+
+int make_stack_slice(const shard::Plan& plan, const ExportOptions& options, const Refuse& refuse,
+                     shard::Part& part) {
+  const auto messages = ExportMessages::make(options.messages);
+  if (!messages) return messages.error();
+  return record_slice(plan, stack_export_of(options, *messages), refuse, part);
 }
 
 int make_findings(const ExportOptions& options, shard::Part& part) {
@@ -151,6 +150,8 @@ int make_part(const shard::Folder& folder, const ExportOptions& options,
       return count_slice(folder.plan(), options, refuse, part);
     case shard::Payload::kBranchSlice:
       return list_slice(folder.plan(), branch_list_of(options), refuse, part);
+    case shard::Payload::kStackSlice:
+      return make_stack_slice(folder.plan(), options, refuse, part);
   }
   return kUsage;
 }

@@ -13,6 +13,7 @@
 #include "exit_code.h"
 #include "interrupt.h"
 #include "progress.h"
+#include "run.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/plural.h"
 #include "waymark/parallel/counting.h"
@@ -40,7 +41,8 @@ std::string trace_file(const inputs::Capture& capture) {
   return !failed && size == capture.trace().size() ? capture.trace().path() : std::string();
 }
 
-std::string why_whole(inputs::Capture& capture) {
+std::string why_whole(inputs::Capture& capture, shard::Payload want) {
+  if (want == shard::Payload::kTree && !traces_a_core(capture)) return "it traces no core";
   if (!capture.rest()) return "its trace is in records, or arrives while it is read";
   if (const auto good = parallel::check_slices(capture.tree(), capture.trace_bytes()); !good)
     return good.error().detail;
@@ -182,7 +184,7 @@ Result<std::optional<shard::Cut>> cut_input(const ExportOptions& options, const 
   shard::Cut cut{.trace = trace_file(*capture), .trace_bytes = capture->trace_bytes()};
   cut.slice_bytes = slice_bytes(job, cut.trace_bytes);
   if (cut.trace_bytes <= cut.slice_bytes) return std::nullopt;
-  if (const std::string why = why_whole(*capture); !why.empty()) {
+  if (const std::string why = why_whole(*capture, want.payload); !why.empty()) {
     note(fmt::format("{} is not cut: {}.", escaped(path), why));
     return std::nullopt;
   }

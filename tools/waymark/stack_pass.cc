@@ -84,20 +84,6 @@ NameException exception_namer(Protocol protocol) {
   }
 }
 
-/// Elements that are about the execution of instructions, and so of one thread.
-bool is_executed(const Element& element) {
-  switch (element.kind) {
-    case ElementKind::kInstrRange:
-    case ElementKind::kInstrRangeNoPath:
-    case ElementKind::kAddrNacc:
-    case ElementKind::kException:
-    case ElementKind::kExceptionReturn:
-      return true;
-    default:
-      return false;
-  }
-}
-
 std::string source_name(TraceId id) { return fmt::format("trace ID 0x{:02x}", id); }
 
 }  // namespace
@@ -123,12 +109,29 @@ stacks::Options stack_options(const inputs::Capture& capture, outputs::PlaceLook
   return options;
 }
 
+stacks::SourceFacts facts_of(const inputs::CaptureSource& source) {
+  const Protocol protocol = source.source->protocol();
+  return {.profile = source.profile,
+          .timestamps_repeat_cycles = protocol == Protocol::kEtmV4 || protocol == Protocol::kEte};
+}
+
 void set_sources(stacks::Engine& engine, const inputs::Capture& capture) {
-  for (const inputs::CaptureSource& source : capture.sources()) {
-    const Protocol protocol = source.source->protocol();
-    engine.set_source(source.id, {.profile = source.profile,
-                                  .timestamps_repeat_cycles =
-                                      protocol == Protocol::kEtmV4 || protocol == Protocol::kEte});
+  for (const inputs::CaptureSource& source : capture.sources())
+    engine.set_source(source.id, facts_of(source));
+}
+
+void observe_selected(stacks::Engine& engine, std::optional<Selection>& selection,
+                      std::span<const Element> elements) {
+  if (!selection) return engine.observe(elements);
+  for (const Element& element : elements) {
+    if (stacks::is_of_thread(element)) {
+      if (!selection->shows(element)) {
+        engine.leave_out(element.trace_id);
+        continue;
+      }
+      engine.take_up(element.trace_id);
+    }
+    engine.observe({&element, 1});
   }
 }
 
@@ -136,18 +139,8 @@ int trace_stacks(inputs::Capture& capture, const std::optional<Selection>& selec
                  Window& window, Output& output, stacks::Engine& engine,
                  const std::function<void(std::span<const Element>)>& also) {
   std::optional<Selection> own = selection;
-  std::array<bool, 256> left_out{};
   const auto observe = [&](std::span<const Element> elements) {
-    if (!own) return engine.observe(elements);
-    for (const Element& element : elements) {
-      if (is_executed(element) && !own->shows(element)) {
-        left_out[element.trace_id] = true;
-        continue;
-      }
-      if (is_executed(element) && std::exchange(left_out[element.trace_id], false))
-        engine.skip(element.trace_id);
-      engine.observe({&element, 1});
-    }
+    observe_selected(engine, own, elements);
   };
   const RunHooks hooks{
       .on_elements =

@@ -21,8 +21,15 @@ namespace waymark::cli {
 /// name.
 stacks::Options stack_options(const inputs::Capture& capture, outputs::PlaceLookup places);
 
+/// What an engine must know of one of its sources.
+stacks::SourceFacts facts_of(const inputs::CaptureSource& source);
+
 /// The same for its sources.
 void set_sources(stacks::Engine& engine, const inputs::Capture& capture);
+
+/// Gives the engine the elements of the threads that are selected.
+void observe_selected(stacks::Engine& engine, std::optional<Selection>& selection,
+                      std::span<const Element> elements);
 
 /// Decodes the capture, or what is in the window, into the engine.  `selection` by task only.
 /// `also` gets the same elements, whatever is selected.  The result is as of run_capture().

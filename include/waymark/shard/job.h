@@ -28,6 +28,7 @@ enum class Payload : std::uint8_t {
   kSlice = 4,  ///< The counts of a slice of one input, in jobs whose Want is kProfile.
   kFindings = 5,
   kBranchSlice = 6,  ///< The branches of a slice, in jobs whose Want is kBranches.
+  kStackSlice = 7,   ///< What happened on call stacks in a slice, in jobs whose Want is kTree.
 };
 
 /// What can be computed in parts, and one format in which it is written: those of `waymark export`.

@@ -20,7 +20,7 @@ struct Part {
   /// nothing, or not all.
   std::vector<std::uint8_t> codes{};
   /// See profile_codec.h, tree_codec.h, data_files.h, slice_codec.h, findings_codec.h,
-  /// branch_slice_codec.h, exports/branch_list.h.
+  /// branch_slice_codec.h, stack_slice_codec.h, exports/branch_list.h.
   std::string content{};
   friend bool operator==(const Part&, const Part&) = default;
 };

@@ -29,6 +29,12 @@ struct Owner {
   std::uint32_t space = 0;  ///< Elements with the same number have the same programs in memory.
 };
 
+/// Whether an element is about the execution of instructions, and so about one thread.
+[[nodiscard]] bool is_of_thread(const Element& element);
+
+struct Run;
+struct Step;
+
 /// What becomes of a function that ends with a branch to another one.
 enum class TailCalls : std::uint8_t {
   kKeep,     ///< It stays on the stack until its callee returns.
@@ -102,6 +108,17 @@ class Engine {
   void observe(std::span<const Element> elements);
   /// Elements of the source were left out here, those of other threads for instance.
   void skip(TraceId id);
+  /// Such elements are left out from here on; skip() is then called by take_up().
+  void leave_out(TraceId id) { (void)set_left_out(id, true); }
+  /// Comes before an element of a thread that is not left out.
+  void take_up(TraceId id) {
+    if (set_left_out(id, false)) skip(id);
+  }
+  /// What a Recorder gave.  False: a run does not stay in the function that executes, so that the
+  /// engine must observe() the elements instead; this one has no use any more.
+  [[nodiscard]] bool play(const Step& step);
+  /// Another one that goes on from here, with the same options and sums.
+  [[nodiscard]] std::unique_ptr<Engine> copy() const;
   /// The end of the trace: closes all frames.
   void finish();
 
@@ -155,6 +172,8 @@ class Engine {
   void observe_one(Source& source, const Element& element);
   void observe_other(Source& source, const Element& element);
   void begin(Source& source, const Element& range);
+  bool set_left_out(TraceId id, bool value);
+  bool stay(Source& source, const Run& run);
   void transfer(Source& source, const Element& element, std::uint64_t target);
   void flush(Source& source);
   void count_range(Source& source, const Element& range);

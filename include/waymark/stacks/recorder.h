@@ -1,0 +1,105 @@
+// What an engine must be told of a trace, with all that stays in one function summed up.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "waymark/element/element.h"
+#include "waymark/program/place_lookup.h"
+#include "waymark/stacks/engine.h"
+
+namespace waymark::stacks {
+
+/// Ranges of a source that follow another one of it, each in the same function, and none but the
+/// last one with a branch that can leave it.
+struct Stay {
+  std::uint64_t low = 0;   ///< Where the ranges begin: the lowest address,
+  std::uint64_t high = 0;  ///< and the highest.
+  // Of the last range, as in its element.
+  std::uint64_t end = 0;
+  isa::InstrType last_type = isa::InstrType::kOther;
+  isa::InstrSubtype last_subtype = isa::InstrSubtype::kNone;
+  std::uint8_t last_size = 0;
+  bool executed = false;
+  friend bool operator==(const Stay&, const Stay&) = default;
+};
+
+/// Instructions, and the cycles that are counted after them.
+struct Counted {
+  std::uint64_t instructions = 0;
+  std::uint64_t cycles = 0;
+  friend bool operator==(const Counted&, const Counted&) = default;
+};
+
+/// What comes after an element of a source, without a change of its stack.
+struct Run {
+  bool has_ranges = false;  ///< If not, only cycles are counted.
+  Stay stay{};              ///< With ranges.
+  /// The first count also has what waited before the run, so it is apart from the sum of the later
+  /// ones, each of which has instructions.
+  std::uint8_t counts = 0;
+  std::array<Counted, 2> counted{};  ///< So many of them as `counts` says.
+  std::uint64_t instructions = 0;    ///< After the last count.
+  friend bool operator==(const Run&, const Run&) = default;
+
+  [[nodiscard]] bool is_empty() const { return !has_ranges && counts == 0; }
+};
+
+/// One thing that an engine is told.
+struct Step {
+  enum class Kind : std::uint8_t {
+    kElement,
+    kLeftOut,  ///< Engine::leave_out(); the element has only the source.
+  };
+  Kind kind = Kind::kElement;
+  Element element{};
+  Run run{};  ///< Of the same source.
+};
+
+/// Makes steps of elements.  Engine::play() with the steps does what Engine::observe() does with
+/// the elements, in an engine without a sink, call sites and ranges.
+///
+/// The stack need not be known: the function at an address is enough, because functions do not
+/// overlap.  The engine still checks that each run stays where it is, because memory may change.
+///
+/// The steps of a source are in order.  A run is given later than it began, which makes no
+/// difference, since it touches nothing that sources share.  One owner; not thread safe.
+class Recorder {
+ public:
+  using Take = std::function<void(const Step& step)>;
+
+  /// `places`: as Options::places.
+  Recorder(program::PlaceLookup places, Take take);
+  ~Recorder();
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  void set_source(TraceId id, const SourceFacts& facts);
+  void observe(const Element& element);
+  /// As Engine::leave_out().
+  void leave_out(TraceId id);
+  /// Gives what has not been given.  What follows makes other steps, with the same effect.
+  void finish();
+
+ private:
+  struct Source;
+  struct Known;
+
+  Source& source(TraceId id);
+  void observe_range(Source& source, const Element& range);
+  void count(Source& source, const Element& element);
+  void observe_other(Source& source, const Element& element);
+  void give(const Step& step) { take_(step); }
+  void close(Source& source);
+  [[nodiscard]] const Known& find(const Element& range);
+
+  program::PlaceLookup places_;
+  Take take_;
+  std::array<std::unique_ptr<Source>, 256> sources_;
+  std::vector<Known> known_;
+};
+
+}  // namespace waymark::stacks

@@ -1,0 +1,175 @@
+#include "waymark/stacks/recorder.h"
+
+#include <utility>
+
+#include "engine_state.h"
+
+namespace waymark::stacks {
+namespace {
+
+constexpr std::size_t kKnown = std::size_t{1} << 13;
+
+}  // namespace
+
+/// What is known of the code at an address.
+struct Recorder::Known {
+  std::uint64_t address = kNoAddress;
+  std::uint64_t context = 0;
+  Bounds bounds{};  ///< Of its function.
+};
+
+struct Recorder::Source {
+  TraceId id = 0;
+  SourceFacts facts{};
+  /// The last range is a part of `step`, and what stays in its function can follow.
+  bool open = false;
+  Bounds bounds{};  ///< While `open`.
+  Action action = Action::kNone;
+  /// Where the last range ended, if nothing followed it; else kNoAddress.
+  std::uint64_t end = kNoAddress;
+  bool known = false;  ///< `action` and `end` are true.
+  bool left_out = false;
+  Step step{};
+};
+
+Recorder::Recorder(program::PlaceLookup places, Take take)
+    : places_(std::move(places)), take_(std::move(take)), known_(kKnown) {}
+
+Recorder::~Recorder() = default;
+
+Recorder::Source& Recorder::source(TraceId id) {
+  auto& place = sources_[id];
+  if (place == nullptr) {
+    place = std::make_unique<Source>();
+    place->id = id;
+  }
+  return *place;
+}
+
+void Recorder::set_source(TraceId id, const SourceFacts& facts) { source(id).facts = facts; }
+
+void Recorder::observe(const Element& element) {
+  Source& now = source(element.trace_id);
+  if (element.kind == ElementKind::kInstrRange) return observe_range(now, element);
+  observe_other(now, element);
+}
+
+void Recorder::observe_range(Source& source, const Element& range) {
+  const Action before = source.action;
+  source.left_out = false;
+  source.action = action_of(range);
+  if (source.open && before <= Action::kDirect && source.bounds.contains(range.start)) {
+    Run& run = source.step.run;
+    Stay& stay = run.stay;
+    stay.low = run.has_ranges ? std::min(stay.low, range.start) : range.start;
+    stay.high = run.has_ranges ? std::max(stay.high, range.start) : range.start;
+    stay.end = range.end;
+    stay.last_type = range.last_type;
+    stay.last_subtype = range.last_subtype;
+    stay.last_size = range.last_size;
+    stay.executed = (range.flags & kElementExecuted) != 0;
+    run.has_ranges = true;
+    run.instructions += range.count;
+    source.end = range.end;
+    if ((range.flags & kElementHasCycleCount) != 0) count(source, range);
+    return;
+  }
+  close(source);
+  // A call to the next instruction does not change the stack, so the function that executes can be
+  // another one than that of the address.
+  const bool may_stay = source.known && (before != Action::kCall || range.start != source.end);
+  source.known = true;
+  source.end = range.end;
+  source.bounds = may_stay ? find(range).bounds : Bounds();
+  source.step = {.element = range};
+  source.open = true;
+}
+
+/// The same bounds as in Engine::find(), but none for code without a name: there, each range may
+/// do something to the stack.
+const Recorder::Known& Recorder::find(const Element& range) {
+  const std::uint64_t address = range.start;
+  const std::uint64_t context = std::uint64_t{range.vmid} << 32 | range.context_id;
+  const std::uint64_t mixed = (address >> 1 ^ context << 40) * 0x9E3779B97F4A7C15ULL;
+  Known& known = known_[static_cast<std::size_t>(mixed >> 51)];
+  if (known.address == address && known.context == context) return known;
+  known = {.address = address, .context = context};
+  if (!places_) {
+    known.bounds = Bounds::all();
+    return known;
+  }
+  const program::Place place = places_(range, address);
+  if (place.program == nullptr) return known;
+  const program::Function* const function = place.program->function(place.address);
+  if (function != nullptr) known.bounds = bounds_of(place, *function, address);
+  return known;
+}
+
+/// The source counts the cycles up to here.
+void Recorder::count(Source& source, const Element& element) {
+  if (source.open) {
+    Run& run = source.step.run;
+    if (run.counts == 0) {
+      run.counted[0] = {.instructions = std::exchange(run.instructions, 0),
+                        .cycles = element.cycle_count};
+      run.counts = 1;
+      return;
+    }
+    if (run.instructions != 0) {
+      run.counted[1].instructions += std::exchange(run.instructions, 0);
+      run.counted[1].cycles += element.cycle_count;
+      run.counts = 2;
+      return;
+    }
+  }
+  close(source);
+  give({.element = element});
+}
+
+void Recorder::observe_other(Source& source, const Element& element) {
+  switch (element.kind) {
+    case ElementKind::kTimestamp:
+    case ElementKind::kCycleCount:
+    case ElementKind::kEvent:
+      if ((element.flags & kElementHasCycleCount) != 0 &&
+          (element.kind != ElementKind::kTimestamp || !source.facts.timestamps_repeat_cycles))
+        count(source, element);
+      return;
+    case ElementKind::kNoSync:
+    case ElementKind::kTraceOn:
+    case ElementKind::kUnknown:
+    case ElementKind::kEndOfTrace:
+    case ElementKind::kPeContext:
+    case ElementKind::kInstrRangeNoPath:
+    case ElementKind::kAddrNacc:
+    case ElementKind::kAddrUnknown:
+    case ElementKind::kException:
+    case ElementKind::kExceptionReturn:
+      close(source);
+      if (is_of_thread(element)) source.left_out = false;
+      give({.element = element});
+      return;
+    default:
+      return;
+  }
+}
+
+void Recorder::leave_out(TraceId id) {
+  Source& now = source(id);
+  if (std::exchange(now.left_out, true)) return;
+  close(now);
+  Step step{.kind = Step::Kind::kLeftOut};
+  step.element.trace_id = id;
+  give(step);
+}
+
+void Recorder::close(Source& source) {
+  if (std::exchange(source.open, false)) give(source.step);
+}
+
+void Recorder::finish() {
+  for (const auto& source : sources_)
+    if (source != nullptr) close(*source);
+}
+
+}  // namespace waymark::stacks
