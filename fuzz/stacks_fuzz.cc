@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "support/stack_checks.h"
+#include "support/stack_records.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace waymark;
@@ -26,16 +27,26 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.ranges = (data[0] & 32) != 0;
   options.most_frames = std::size_t{8} << (data[1] & 7);
   options.most_nodes = std::size_t{8} << (data[1] >> 4 & 7);
+  support::RecordChecker records([&] {
+    stacks::Options plain = options;
+    plain.sites = plain.ranges = false;
+    return plain;
+  }());
   support::StackChecker checker(std::move(options),
                                 static_cast<stacks::Timeline::Choice>(data[2] & 3));
   for (TraceId id = 0; id < 4; ++id) {
-    checker.engine().set_source(
-        id, {.profile = (data[3] >> id & 1) != 0 ? isa::Profile::kM : isa::Profile::kA,
-             .timestamps_repeat_cycles = (data[3] >> 4 & 1) != 0});
+    const stacks::SourceFacts facts{
+        .profile = (data[3] >> id & 1) != 0 ? isa::Profile::kM : isa::Profile::kA,
+        .timestamps_repeat_cycles = (data[3] >> 4 & 1) != 0};
+    checker.engine().set_source(id, facts);
+    records.set_source(id, facts);
   }
   const std::vector<Element> elements = support::elements_of(Bytes(data, size).subspan(8));
   checker.observe(elements);
-  if (const std::string fault = checker.finish(); !fault.empty()) {
+  records.observe(std::span(elements).first(elements.size() / 2));
+  records.observe(std::span(elements).subspan(elements.size() / 2));
+  for (const std::string& fault : {checker.finish(), records.finish()}) {
+    if (fault.empty()) continue;
     std::fputs((fault + '\n').c_str(), stderr);
     std::abort();
   }

@@ -1,7 +1,6 @@
 #include "waymark/shard/step_codec.h"
 
 #include <array>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,42 +12,30 @@ namespace {
 using stacks::Run;
 using stacks::Step;
 
-// The head of a step: 4 * what + 2 * (whether its place is another one) + (whether its source is).
-constexpr std::uint64_t kExpected = 0;  ///< What followed the same two steps the last time.
+// What is said of the beginning of a step, and of what follows it.
+constexpr std::uint64_t kExpected = 0;  ///< It is what came after the same steps the last time.
 constexpr std::uint64_t kInFull = 1;
-constexpr std::uint64_t kFirstSlot = 2;  ///< From here on: the place of the step in the table.
+constexpr std::uint64_t kFirstSlot = 2;  ///< From here on: its place in the table.
+
+// The head of a step: from kSaidShift on, what is said of the beginning.
+constexpr std::uint64_t kOtherSource = 1;
+constexpr std::uint64_t kOtherPlace = 2;
+constexpr std::uint64_t kOtherRest = 4;
+constexpr unsigned kSaidShift = 3;
 
 constexpr unsigned kSlotBits = 14;
 constexpr std::size_t kSlots = std::size_t{1} << kSlotBits;
+constexpr std::uint64_t kLastSaid = kFirstSlot + kSlots - 1;
 constexpr unsigned kPairBits = 16;
 constexpr std::size_t kPairs = std::size_t{1} << kPairBits;
+
 constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15ULL;
+std::size_t top_bits(std::uint64_t value, unsigned bits) {
+  return static_cast<std::size_t>(value * kMix >> (64 - bits));
+}
 
 constexpr std::uint64_t kLastElement = kElementKindCount - 1;
 constexpr auto kLastType = static_cast<std::uint64_t>(isa::InstrType::kTstart);
-
-}  // namespace
-
-/// What steps at the same place of a program have in common: all but numbers that change.
-struct StepShape {
-  Step::Kind kind = Step::Kind::kElement;
-  Element element{};  ///< Without source, place and cycles.
-  bool has_ranges = false;
-  stacks::Stay stay{};
-  std::uint8_t counts = 0;
-  friend bool operator==(const StepShape&, const StepShape&) = default;
-
-  [[nodiscard]] std::size_t slot() const {
-    const std::uint64_t mixed =
-        ((element.start + element.count) * kMix ^ element.end ^ (stay.low + stay.end) * kMix << 1 ^
-         static_cast<std::uint64_t>(element.kind) << 32 ^ element.flags ^
-         std::uint64_t{element.context_id} << 20) *
-        kMix;
-    return static_cast<std::size_t>(mixed >> (64 - kSlotBits));
-  }
-};
-
-namespace {
 
 /// A difference in either direction.
 void put_signed(std::string& out, std::uint64_t difference) {
@@ -59,13 +46,43 @@ std::uint64_t take_signed(Cursor& cursor) {
   return value >> 1 ^ ((value & 1) != 0 ? ~std::uint64_t{0} : 0);
 }
 
-StepShape shape_of(const Step& step) {
+}  // namespace
+
+/// How a step begins: without source, place and cycles.
+struct StepBegin {
+  Step::Kind kind = Step::Kind::kElement;
+  Element element{};
+  std::uint64_t low = 1;
+  std::uint64_t high = 0;
+  friend bool operator==(const StepBegin&, const StepBegin&) = default;
+
+  [[nodiscard]] std::size_t slot() const {
+    return top_bits((element.start + element.count) * kMix ^ element.end ^
+                        static_cast<std::uint64_t>(element.kind) << 32 ^ element.flags ^
+                        std::uint64_t{element.context_id} << 20,
+                    kSlotBits);
+  }
+};
+
+/// What follows, without the numbers.
+struct StepRest {
+  bool has_ranges = false;
+  stacks::RangeEnd last{};
+  std::uint8_t counts = 0;
+  friend bool operator==(const StepRest&, const StepRest&) = default;
+
+  [[nodiscard]] std::size_t slot() const {
+    return top_bits(last.end * 16 + counts * 4 + (last.executed ? 2 : 0) + (has_ranges ? 1 : 0),
+                    kSlotBits);
+  }
+};
+
+namespace {
+
+StepBegin begin_of(const Step& step) {
   const Element& from = step.element;
-  StepShape shape{.kind = step.kind,
-                  .has_ranges = step.run.has_ranges,
-                  .stay = step.run.stay,
-                  .counts = step.run.counts};
-  Element& to = shape.element;
+  StepBegin begin{.kind = step.kind, .low = step.run.low, .high = step.run.high};
+  Element& to = begin.element;
   to.kind = from.kind;
   to.flags = from.flags;
   to.start = from.start;
@@ -80,12 +97,12 @@ StepShape shape_of(const Step& step) {
   to.exception_level = from.exception_level;
   to.security = from.security;
   to.reason = from.reason;
-  return shape;
+  return begin;
 }
 
-void put_shape(std::string& out, const StepShape& shape) {
-  const Element& element = shape.element;
-  put_number(out, static_cast<std::uint64_t>(shape.kind));
+void put(std::string& out, const StepBegin& begin) {
+  const Element& element = begin.element;
+  put_number(out, static_cast<std::uint64_t>(begin.kind));
   put_number(out, static_cast<std::uint64_t>(element.kind));
   put_number(out, element.flags);
   put_number(out, element.start);
@@ -100,22 +117,14 @@ void put_shape(std::string& out, const StepShape& shape) {
   put_number(out, element.exception_level);
   put_number(out, static_cast<std::uint64_t>(element.security));
   put_number(out, element.reason);
-  put_number(out, shape.counts);
-  put_number(out, shape.has_ranges ? 1 : 0);
-  if (!shape.has_ranges) return;
-  put_signed(out, shape.stay.low - element.start);
-  put_number(out, shape.stay.high - shape.stay.low);
-  put_signed(out, shape.stay.end - shape.stay.low);
-  put_number(out, static_cast<std::uint64_t>(shape.stay.last_type));
-  put_number(out, static_cast<std::uint64_t>(shape.stay.last_subtype));
-  put_number(out, shape.stay.last_size);
-  put_number(out, shape.stay.executed ? 1 : 0);
+  put_signed(out, begin.low - element.start);
+  put_signed(out, begin.high - begin.low);
 }
 
-StepShape take_shape(Cursor& cursor) {
-  StepShape shape;
-  Element& element = shape.element;
-  shape.kind =
+void take(Cursor& cursor, StepBegin& begin) {
+  begin = {};
+  Element& element = begin.element;
+  begin.kind =
       static_cast<Step::Kind>(take_most(cursor, static_cast<std::uint64_t>(Step::Kind::kLeftOut)));
   element.kind = static_cast<ElementKind>(take_most(cursor, kLastElement));
   element.flags = static_cast<std::uint16_t>(take_most(cursor, UINT16_MAX));
@@ -132,50 +141,120 @@ StepShape take_shape(Cursor& cursor) {
   element.security =
       static_cast<Security>(take_most(cursor, static_cast<std::uint64_t>(Security::kRealm)));
   element.reason = static_cast<std::uint8_t>(take_most(cursor, UINT8_MAX));
-  shape.counts = static_cast<std::uint8_t>(take_most(cursor, Run().counted.size()));
-  shape.has_ranges = take_flag(cursor);
-  if (!shape.has_ranges) return shape;
-  shape.stay.low = element.start + take_signed(cursor);
-  shape.stay.high = shape.stay.low + take_number(cursor);
-  shape.stay.end = shape.stay.low + take_signed(cursor);
-  shape.stay.last_type = static_cast<isa::InstrType>(take_most(cursor, kLastType));
-  shape.stay.last_subtype = take_subtype(cursor);
-  shape.stay.last_size = static_cast<std::uint8_t>(take_most(cursor, UINT8_MAX));
-  shape.stay.executed = take_flag(cursor);
-  return shape;
+  begin.low = element.start + take_signed(cursor);
+  begin.high = begin.low + take_signed(cursor);
+}
+
+void put(std::string& out, const StepRest& rest) {
+  put_number(out, rest.counts);
+  put_number(out, rest.has_ranges ? 1 : 0);
+  if (!rest.has_ranges) return;
+  put_number(out, rest.last.end);
+  put_number(out, static_cast<std::uint64_t>(rest.last.last_type));
+  put_number(out, static_cast<std::uint64_t>(rest.last.last_subtype));
+  put_number(out, rest.last.last_size);
+  put_number(out, rest.last.executed ? 1 : 0);
+}
+
+void take(Cursor& cursor, StepRest& rest) {
+  rest = {};
+  rest.counts = static_cast<std::uint8_t>(take_most(cursor, Run().counted.size()));
+  rest.has_ranges = take_flag(cursor);
+  if (!rest.has_ranges) return;
+  rest.last.end = take_number(cursor);
+  rest.last.last_type = static_cast<isa::InstrType>(take_most(cursor, kLastType));
+  rest.last.last_subtype = take_subtype(cursor);
+  rest.last.last_size = static_cast<std::uint8_t>(take_most(cursor, UINT8_MAX));
+  rest.last.executed = take_flag(cursor);
 }
 
 }  // namespace
 
-/// The shapes that were written or read, by slot, and what each source did last.
-struct StepTable {
+/// Values by slot, and the slot that came last where a number of the past is the same.
+template <class T>
+class StepTable {
+ public:
+  [[nodiscard]] const T& operator[](std::size_t slot) const { return values_[slot]; }
+  [[nodiscard]] std::size_t expected(std::uint64_t past) const { return next_[place(past)]; }
+  void follow(std::uint64_t past, std::size_t slot) {
+    next_[place(past)] = static_cast<std::uint16_t>(slot);
+  }
+
+  /// What is said of a value: kExpected, kInFull, or that and its slot.
+  [[nodiscard]] std::uint64_t say(const T& value, std::size_t slot, std::uint64_t past) {
+    if (!(values_[slot] == value)) {
+      values_[slot] = value;
+      return kInFull;
+    }
+    return expected(past) == slot ? kExpected : kFirstSlot + slot;
+  }
+  /// The slot of the value of which this is said.
+  std::size_t hear(std::uint64_t said, std::uint64_t past, Cursor& cursor) {
+    if (said == kExpected) return expected(past);
+    if (said != kInFull) return static_cast<std::size_t>(said - kFirstSlot);
+    T value;
+    take(cursor, value);
+    const std::size_t slot = value.slot();
+    values_[slot] = value;
+    return slot;
+  }
+
+ private:
+  static std::size_t place(std::uint64_t past) { return top_bits(past, kPairBits); }
+
+  std::vector<T> values_ = std::vector<T>(kSlots);
+  std::vector<std::uint16_t> next_ = std::vector<std::uint16_t>(kPairs);
+};
+
+/// What writer and reader know of the steps so far.
+struct StepPast {
+  static constexpr std::size_t kDepth = 64;
+
+  /// Of a source.
   struct Last {
-    std::uint16_t slot = 0;
-    std::uint16_t before = 0;
+    std::uint64_t way = 0;  ///< What the beginning of its next step is expected to depend on.
+    /// Where its last calls return to; the latest is before `depth`.
+    std::array<std::uint64_t, kDepth> returns{};
+    std::size_t depth = 0;
   };
 
-  /// The slot that is expected next.
-  [[nodiscard]] std::uint16_t& expected() {
-    const Last& last = lasts[source];
-    const std::uint64_t mixed = (std::uint64_t{last.slot} << 16 | last.before) * kMix;
-    return pairs[static_cast<std::size_t>(mixed >> (64 - kPairBits))];
-  }
-  void follow(std::size_t slot) {
-    expected() = static_cast<std::uint16_t>(slot);
-    Last& last = lasts[source];
-    last = {.slot = static_cast<std::uint16_t>(slot), .before = last.slot};
+  [[nodiscard]] std::uint64_t way() const { return lasts[source].way; }
+  /// What the rest of a step with this beginning is expected to depend on.
+  [[nodiscard]] std::uint64_t rest_way(std::size_t begin) const {
+    return way() * kMix ^ std::uint64_t{begin} << 8;
   }
 
-  std::vector<StepShape> shapes = std::vector<StepShape>(kSlots);
-  std::vector<std::uint16_t> pairs = std::vector<std::uint16_t>(kPairs);
+  void follow(const StepBegin& begin, const StepRest& rest) {
+    Last& last = lasts[source];
+    const Element& element = begin.element;
+    if (element.kind != ElementKind::kInstrRange) {
+      last.way = top_bits(static_cast<std::uint64_t>(element.kind) << 32 | element.count, 40);
+      return;
+    }
+    const std::uint64_t end = rest.has_ranges ? rest.last.end : element.end;
+    const auto subtype = rest.has_ranges ? rest.last.last_subtype : element.last_subtype;
+    const bool executed =
+        rest.has_ranges ? rest.last.executed : (element.flags & kElementExecuted) != 0;
+    last.way = end;
+    if (!executed) return;
+    if (subtype == isa::InstrSubtype::kBranchLink) {
+      last.returns[last.depth++ % kDepth] = end;
+    } else if (subtype == isa::InstrSubtype::kV8Return ||
+               subtype == isa::InstrSubtype::kV7ImpliedReturn) {
+      last.way = last.returns[--last.depth % kDepth] + 1;
+    }
+  }
+
   std::array<Last, 256> lasts{};
+  StepTable<StepBegin> begins{};
+  StepTable<StepRest> rests{};
   TraceId source = 0;
   TraceIndex index = 0;
 };
 
 struct StepWriter::State {
   bool keeps_places;
-  StepTable table{};
+  StepPast past{};
   std::string out{};
 };
 
@@ -185,27 +264,32 @@ StepWriter::StepWriter(StepWriter&&) noexcept = default;
 StepWriter& StepWriter::operator=(StepWriter&&) noexcept = default;
 
 void StepWriter::add(const Step& step) {
-  StepTable& table = state_->table;
+  StepPast& past = state_->past;
   std::string& out = state_->out;
-  const bool is_other = table.source != step.element.trace_id;
-  const std::uint64_t way = state_->keeps_places ? step.element.index - table.index : 0;
-  table.source = step.element.trace_id;
-  table.index += way;
-  const StepShape shape = shape_of(step);
-  const std::size_t slot = shape.slot();
-  const bool is_known = table.shapes[slot] == shape;
-  std::uint64_t what = kInFull;
-  if (is_known) what = table.expected() == slot ? kExpected : kFirstSlot + slot;
-  put_number(out, what << 2 | (way != 0 ? 2 : 0) | (is_other ? 1 : 0));
-  if (is_other) out += static_cast<char>(table.source);
+  const bool is_other = past.source != step.element.trace_id;
+  const std::uint64_t way = state_->keeps_places ? step.element.index - past.index : 0;
+  past.source = step.element.trace_id;
+  past.index += way;
+  const StepBegin begin = begin_of(step);
+  const StepRest rest{
+      .has_ranges = step.run.has_ranges, .last = step.run.last, .counts = step.run.counts};
+  const std::size_t begin_slot = begin.slot();
+  const std::size_t rest_slot = rest.slot();
+  const std::uint64_t rest_way = past.rest_way(begin_slot);
+  const std::uint64_t said = past.begins.say(begin, begin_slot, past.way());
+  const std::uint64_t said_of_rest = past.rests.say(rest, rest_slot, rest_way);
+  put_number(out, said << kSaidShift | (said_of_rest != kExpected ? kOtherRest : 0) |
+                      (way != 0 ? kOtherPlace : 0) | (is_other ? kOtherSource : 0));
+  if (is_other) out += static_cast<char>(past.source);
   if (way != 0) put_signed(out, way);
-  if (what == kInFull) {
-    put_shape(out, shape);
-    table.shapes[slot] = shape;
-  }
-  table.follow(slot);
-  if ((step.element.flags & kElementHasCycleCount) != 0) put_number(out, step.element.cycle_count);
-  for (std::size_t i = 0; i < step.run.counts; ++i) {
+  if (said == kInFull) put(out, begin);
+  if (said_of_rest != kExpected) put_number(out, said_of_rest);
+  if (said_of_rest == kInFull) put(out, rest);
+  past.begins.follow(past.way(), begin_slot);
+  past.rests.follow(rest_way, rest_slot);
+  past.follow(begin, rest);
+  if ((begin.element.flags & kElementHasCycleCount) != 0) put_number(out, step.element.cycle_count);
+  for (std::size_t i = 0; i < rest.counts; ++i) {
     put_number(out, step.run.counted[i].instructions);
     put_number(out, step.run.counted[i].cycles);
   }
@@ -216,7 +300,7 @@ std::string StepWriter::take() { return std::exchange(state_->out, {}); }
 
 struct StepReader::State {
   explicit State(Bytes bytes) : cursor(bytes) {}
-  StepTable table{};
+  StepPast past{};
   Cursor cursor;
 };
 
@@ -227,29 +311,33 @@ StepReader& StepReader::operator=(StepReader&&) noexcept = default;
 
 bool StepReader::next(Step& step) {
   Cursor& cursor = state_->cursor;
-  StepTable& table = state_->table;
+  StepPast& past = state_->past;
   if (cursor.at_end() || cursor.overrun()) return false;
-  const std::uint64_t head = take_most(cursor, (kFirstSlot + kSlots - 1) << 2 | 3);
-  if ((head & 1) != 0) table.source = cursor.u8();
-  if ((head & 2) != 0) table.index += take_signed(cursor);
-  std::size_t slot = table.expected();
-  if (head >> 2 == kInFull) {
-    const StepShape shape = take_shape(cursor);
-    slot = shape.slot();
-    table.shapes[slot] = shape;
-  } else if (head >> 2 >= kFirstSlot) {
-    slot = static_cast<std::size_t>((head >> 2) - kFirstSlot);
-  }
-  table.follow(slot);
-  const StepShape& shape = table.shapes[slot];
-  step.kind = shape.kind;
-  step.element = shape.element;
-  step.element.trace_id = table.source;
-  step.element.index = table.index;
-  if ((step.element.flags & kElementHasCycleCount) != 0)
+  const std::uint64_t head = take_most(cursor, ((kLastSaid + 1) << kSaidShift) - 1);
+  if ((head & kOtherSource) != 0) past.source = cursor.u8();
+  if ((head & kOtherPlace) != 0) past.index += take_signed(cursor);
+  const std::size_t begin_slot = past.begins.hear(head >> kSaidShift, past.way(), cursor);
+  const std::uint64_t rest_way = past.rest_way(begin_slot);
+  const std::uint64_t said_of_rest =
+      (head & kOtherRest) != 0 ? take_most(cursor, kLastSaid) : kExpected;
+  const std::size_t rest_slot = past.rests.hear(said_of_rest, rest_way, cursor);
+  const StepBegin& begin = past.begins[begin_slot];
+  const StepRest& rest = past.rests[rest_slot];
+  past.begins.follow(past.way(), begin_slot);
+  past.rests.follow(rest_way, rest_slot);
+  past.follow(begin, rest);
+  step = {.kind = begin.kind,
+          .element = begin.element,
+          .run = {.low = begin.low,
+                  .high = begin.high,
+                  .has_ranges = rest.has_ranges,
+                  .last = rest.last,
+                  .counts = rest.counts}};
+  step.element.trace_id = past.source;
+  step.element.index = past.index;
+  if ((begin.element.flags & kElementHasCycleCount) != 0)
     step.element.cycle_count = static_cast<std::uint32_t>(take_most(cursor, UINT32_MAX));
-  step.run = {.has_ranges = shape.has_ranges, .stay = shape.stay, .counts = shape.counts};
-  for (std::size_t i = 0; i < step.run.counts; ++i) {
+  for (std::size_t i = 0; i < rest.counts; ++i) {
     step.run.counted[i].instructions = take_number(cursor);
     step.run.counted[i].cycles = take_number(cursor);
   }

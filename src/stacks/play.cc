@@ -23,12 +23,12 @@ bool Engine::stay(Source& source, const Run& run) {
   if (run.has_ranges) {
     // One range after the other would begin in these bounds, without a look at the stack.
     const Bounds& bounds = source.running.bounds;
-    if (source.exit.action > Action::kDirect || !bounds.contains(run.stay.low) ||
-        !bounds.contains(run.stay.high))
+    if (source.exit.action > Action::kDirect || run.low > run.high || !bounds.contains(run.low) ||
+        !bounds.contains(run.high))
       return false;
-    source.exit.end = run.stay.end;
-    source.exit.action = action_of(run.stay.executed, run.stay.last_type, run.stay.last_subtype);
-    source.last_size = run.stay.last_size;
+    source.exit.end = run.last.end;
+    source.exit.action = action_of(run.last.executed, run.last.last_type, run.last.last_subtype);
+    source.last_size = run.last.last_size;
   }
   for (std::size_t i = 0; i < run.counts; ++i) {
     source.own += run.counted[i].instructions;

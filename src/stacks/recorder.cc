@@ -60,14 +60,11 @@ void Recorder::observe_range(Source& source, const Element& range) {
   source.action = action_of(range);
   if (source.open && before <= Action::kDirect && source.bounds.contains(range.start)) {
     Run& run = source.step.run;
-    Stay& stay = run.stay;
-    stay.low = run.has_ranges ? std::min(stay.low, range.start) : range.start;
-    stay.high = run.has_ranges ? std::max(stay.high, range.start) : range.start;
-    stay.end = range.end;
-    stay.last_type = range.last_type;
-    stay.last_subtype = range.last_subtype;
-    stay.last_size = range.last_size;
-    stay.executed = (range.flags & kElementExecuted) != 0;
+    run.last = {.end = range.end,
+                .last_type = range.last_type,
+                .last_subtype = range.last_subtype,
+                .last_size = range.last_size,
+                .executed = (range.flags & kElementExecuted) != 0};
     run.has_ranges = true;
     run.instructions += range.count;
     source.end = range.end;
@@ -82,6 +79,10 @@ void Recorder::observe_range(Source& source, const Element& range) {
   source.end = range.end;
   source.bounds = may_stay ? find(range).bounds : Bounds();
   source.step = {.element = range};
+  if (source.bounds.first != kNoAddress) {
+    source.step.run.low = source.bounds.first;
+    source.step.run.high = source.bounds.first + source.bounds.span;
+  }
   source.open = true;
 }
 

@@ -1,5 +1,5 @@
-// Steps of call stacks as bytes.  Programs do the same again and again, so most steps have one
-// byte: that of a step that follows the same two steps as before.
+// Steps of call stacks as bytes.  Programs do the same again and again, so most steps have one byte
+// that says so, and the numbers of their instructions and cycles.
 #pragma once
 
 #include <cstdint>

@@ -13,18 +13,14 @@
 
 namespace waymark::stacks {
 
-/// Ranges of a source that follow another one of it, each in the same function, and none but the
-/// last one with a branch that can leave it.
-struct Stay {
-  std::uint64_t low = 0;   ///< Where the ranges begin: the lowest address,
-  std::uint64_t high = 0;  ///< and the highest.
-  // Of the last range, as in its element.
+/// How a range ended, as its element says.
+struct RangeEnd {
   std::uint64_t end = 0;
   isa::InstrType last_type = isa::InstrType::kOther;
   isa::InstrSubtype last_subtype = isa::InstrSubtype::kNone;
   std::uint8_t last_size = 0;
   bool executed = false;
-  friend bool operator==(const Stay&, const Stay&) = default;
+  friend bool operator==(const RangeEnd&, const RangeEnd&) = default;
 };
 
 /// Instructions, and the cycles that are counted after them.
@@ -34,10 +30,14 @@ struct Counted {
   friend bool operator==(const Counted&, const Counted&) = default;
 };
 
-/// What comes after an element of a source, without a change of its stack.
+/// What comes after an element of a source, without a change of its stack: ranges that begin in the
+/// same function, none of which but the last one ends with a branch that can leave it.
 struct Run {
+  // The addresses of the function of the element before; none with low > high.
+  std::uint64_t low = 1;
+  std::uint64_t high = 0;
   bool has_ranges = false;  ///< If not, only cycles are counted.
-  Stay stay{};              ///< With ranges.
+  RangeEnd last{};          ///< Of the last range.
   /// The first count also has what waited before the run, so it is apart from the sum of the later
   /// ones, each of which has instructions.
   std::uint8_t counts = 0;
