@@ -57,9 +57,12 @@ struct StepBegin {
   friend bool operator==(const StepBegin&, const StepBegin&) = default;
 
   [[nodiscard]] std::size_t slot() const {
-    return top_bits((element.start + element.count) * kMix ^ element.end ^
-                        static_cast<std::uint64_t>(element.kind) << 32 ^ element.flags ^
-                        std::uint64_t{element.context_id} << 20,
+    const std::uint64_t context = std::uint64_t{element.context_id} << 32 ^ element.vmid << 16 ^
+                                  static_cast<std::uint64_t>(element.exception_level) << 8 ^
+                                  static_cast<std::uint64_t>(element.security);
+    const std::uint64_t rest = static_cast<std::uint64_t>(element.kind) << 32 ^
+                               std::uint64_t{element.flags} << 8 ^ element.count;
+    return top_bits(((element.start * kMix ^ element.end) * kMix ^ context) * kMix ^ rest,
                     kSlotBits);
   }
 };

@@ -8,6 +8,8 @@ namespace waymark::stacks {
 namespace {
 
 constexpr std::size_t kKnown = std::size_t{1} << 13;
+/// While a source stays in a function, so many steps wait at most.
+constexpr std::size_t kMostWaiting = 4096;
 
 }  // namespace
 
@@ -21,15 +23,15 @@ struct Recorder::Known {
 struct Recorder::Source {
   TraceId id = 0;
   SourceFacts facts{};
-  /// The last range is a part of `step`, and what stays in its function can follow.
-  bool open = false;
-  Bounds bounds{};  ///< While `open`.
+  /// The last range is a part of this step, and what stays in its function can follow; nullptr:
+  /// none.
+  Waiting* open = nullptr;
+  Bounds bounds{};  ///< While something is open.
   Action action = Action::kNone;
-  /// Where the last range ended, if nothing followed it; else kNoAddress.
+  /// Where the last range ended.
   std::uint64_t end = kNoAddress;
   bool known = false;  ///< `action` and `end` are true.
   bool left_out = false;
-  Step step{};
 };
 
 Recorder::Recorder(program::PlaceLookup places, Take take)
@@ -58,8 +60,8 @@ void Recorder::observe_range(Source& source, const Element& range) {
   const Action before = source.action;
   source.left_out = false;
   source.action = action_of(range);
-  if (source.open && before <= Action::kDirect && source.bounds.contains(range.start)) {
-    Run& run = source.step.run;
+  if (source.open != nullptr && before <= Action::kDirect && source.bounds.contains(range.start)) {
+    Run& run = source.open->step.run;
     run.last = {.end = range.end,
                 .last_type = range.last_type,
                 .last_subtype = range.last_subtype,
@@ -78,12 +80,12 @@ void Recorder::observe_range(Source& source, const Element& range) {
   source.known = true;
   source.end = range.end;
   source.bounds = may_stay ? find(range).bounds : Bounds();
-  source.step = {.element = range};
+  Step step{.element = range};
   if (source.bounds.first != kNoAddress) {
-    source.step.run.low = source.bounds.first;
-    source.step.run.high = source.bounds.first + source.bounds.span;
+    step.run.low = source.bounds.first;
+    step.run.high = source.bounds.first + source.bounds.span;
   }
-  source.open = true;
+  source.open = &wait(step);
 }
 
 /// The same bounds as in Engine::find(), but none for code without a name: there, each range may
@@ -108,8 +110,8 @@ const Recorder::Known& Recorder::find(const Element& range) {
 
 /// The source counts the cycles up to here.
 void Recorder::count(Source& source, const Element& element) {
-  if (source.open) {
-    Run& run = source.step.run;
+  if (source.open != nullptr) {
+    Run& run = source.open->step.run;
     if (run.counts == 0) {
       run.counted[0] = {.instructions = std::exchange(run.instructions, 0),
                         .cycles = element.cycle_count};
@@ -164,8 +166,32 @@ void Recorder::leave_out(TraceId id) {
   give(step);
 }
 
+void Recorder::make_room() {
+  if (waiting_.size() >= kMostWaiting) close(source(waiting_.front().step.element.trace_id));
+}
+
+Recorder::Waiting& Recorder::wait(const Step& step) {
+  make_room();
+  return waiting_.emplace_back(step, true);
+}
+
+void Recorder::give(const Step& step) {
+  make_room();
+  if (waiting_.empty()) {
+    take_(step);
+  } else {
+    waiting_.emplace_back(step, false);
+  }
+}
+
+/// The first step that waits is always open.
 void Recorder::close(Source& source) {
-  if (std::exchange(source.open, false)) give(source.step);
+  if (source.open == nullptr) return;
+  std::exchange(source.open, nullptr)->open = false;
+  while (!waiting_.empty() && !waiting_.front().open) {
+    take_(waiting_.front().step);
+    waiting_.pop_front();
+  }
 }
 
 void Recorder::finish() {

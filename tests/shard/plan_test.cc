@@ -83,10 +83,10 @@ TEST(Plan, what_and_format_must_fit) {
   EXPECT_FALSE(read_plan(text_of(plan)));
   plan.format = "lcov";
   EXPECT_TRUE(read_plan(text_of(plan)));
-  // Only sums of counts are made of slices.
+  // Tables are not made of slices.
   plan = cut_example();
-  plan.what = "stacks";
-  plan.format = "folded";
+  plan.what = "events";
+  plan.format = "parquet";
   EXPECT_FALSE(read_plan(text_of(plan)));
 }
 

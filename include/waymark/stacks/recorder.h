@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <span>
@@ -65,8 +66,9 @@ struct Step {
 /// The stack need not be known: the function at an address is enough, because functions do not
 /// overlap.  The engine still checks that each run stays where it is, because memory may change.
 ///
-/// The steps of a source are in order.  A run is given later than it began, which makes no
-/// difference, since it touches nothing that sources share.  One owner; not thread safe.
+/// The elements of steps are in order, also between sources.  A run comes with the element before
+/// it, and so before some elements of other sources, which makes no difference, since it touches
+/// nothing that sources share.  One owner; not thread safe.
 class Recorder {
  public:
   using Take = std::function<void(const Step& step)>;
@@ -87,12 +89,21 @@ class Recorder {
  private:
   struct Source;
   struct Known;
+  struct Waiting {
+    Step step{};
+    bool open = false;
+  };
 
   Source& source(TraceId id);
   void observe_range(Source& source, const Element& range);
   void count(Source& source, const Element& element);
   void observe_other(Source& source, const Element& element);
-  void give(const Step& step) { take_(step); }
+  /// A step that no run follows.
+  void give(const Step& step);
+  /// A step that a run may follow.
+  Waiting& wait(const Step& step);
+  void make_room();
+  /// Nothing more follows the step of a source.  Gives what no longer has to wait.
   void close(Source& source);
   [[nodiscard]] const Known& find(const Element& range);
 
@@ -100,6 +111,7 @@ class Recorder {
   Take take_;
   std::array<std::unique_ptr<Source>, 256> sources_;
   std::vector<Known> known_;
+  std::deque<Waiting> waiting_;
 };
 
 }  // namespace waymark::stacks
