@@ -108,7 +108,7 @@ const Recorder::Known& Recorder::find(const Element& range) {
   return known;
 }
 
-/// The source counts the cycles up to here.
+/// The source counts the cycles up to here, at a range or another element.
 void Recorder::count(Source& source, const Element& element) {
   if (source.open != nullptr) {
     Run& run = source.open->step.run;
@@ -126,7 +126,13 @@ void Recorder::count(Source& source, const Element& element) {
     }
   }
   close(source);
-  give({.element = element});
+  Step step;
+  step.element.kind = ElementKind::kCycleCount;
+  step.element.trace_id = element.trace_id;
+  step.element.index = element.index;
+  step.element.flags = kElementHasCycleCount;
+  step.element.cycle_count = element.cycle_count;
+  give(step);
 }
 
 void Recorder::observe_other(Source& source, const Element& element) {
