@@ -93,7 +93,55 @@ def test_a_branch_list_needs_packets_of_an_etm4(run, tmp_path, synth, quicksort,
     assert not (tmp_path / 'merged').exists()
 
 
-@pytest.mark.parametrize('what', ['stacks', 'events', 'findings'])
+def merged_stacks(run, tmp_path, capture, slices, arguments=(), options=''):
+    """Checks that slices give what export gives, and returns the result of the merge."""
+    serial = run('export', 'folded', capture, *arguments, '-o', 'serial', expect=None)
+    write_job(tmp_path, f"what = 'stacks'\nslices = {slices}", capture, options=options)
+    run('plan', 'job.toml', '-o', 'job')
+    assert len(shard_lines(tmp_path)) == slices
+    do_shards(run, tmp_path, slices)
+    merged = run('merge', 'job', '-o', 'merged', expect=serial.code)
+    assert (tmp_path / 'serial').exists() == (tmp_path / 'merged').exists()
+    if serial.code == 0:
+        assert same(tmp_path, 'merged', 'serial')
+    # What is said of a capture that is not cut, its shard says.
+    if slices > 1:
+        said = [line for line in merged.err.splitlines() if 'decoded again' not in line]
+        assert said == serial.err.splitlines()
+    return merged
+
+
+@pytest.mark.parametrize('slices', [1, 2, 7, 64])
+@pytest.mark.parametrize('options', [
+    ('--return-stack', '--context-ids', 3, '--exceptions', 100, '--timestamps', 50, '--cycle-counts'),
+    ('--cores', 2, '--exceptions', 50, '--cycle-counts', '--sync-period', 1024),
+    ('--protocol', 'ete', '--cores', 2, '--return-stack', '--speculation', 5, '--mispredicts', 200, '--overflows', 50),
+    ('--protocol', 'ptm', '--cores', 3, '--exceptions', 50, '--return-stack', '--cycle-counts'),
+    ('--protocol', 'etmv3', '--context-ids', 2, '--exceptions', 50, '--cycle-counts'),
+    ('--damage', 20000), ('--sync-period', 100000)])
+def test_stacks(run, tmp_path, synth, slices, options):
+    """Call stacks of generated programs, whose functions have no names."""
+    isa = ('--isa', 'A32') if 'ptm' in options or 'etmv3' in options else ()
+    merged_stacks(run, tmp_path, synth('--size', '150K', '--no-truth', *isa, *options), slices)
+
+
+@pytest.mark.parametrize('slices', [1, 2, 7, 64])
+@pytest.mark.parametrize('options', [('--context-ids', 3, '--exceptions', 100),
+                                     ('--cores', 2, '--return-stack', '--cycle-counts', '--damage', 20000)])
+def test_stacks_of_functions_with_names(run, tmp_path, synth, quicksort, slices, options):
+    program = quicksort / 'quicksort.elf'
+    capture = synth('--elf', program, '--size', '150K', '--no-truth', *options)
+    merged_stacks(run, tmp_path, capture, slices, ['--symbols', program], f"symbols = ['{program}']")
+    assert 'quicksort;quicksort' in (tmp_path / 'merged').read_text()
+
+
+@pytest.mark.parametrize('option', ['tail-calls', 'exceptions'])
+def test_options_of_stacks(run, tmp_path, long, option):
+    word = {'tail-calls': 'replace', 'exceptions': 'apart'}[option]
+    merged_stacks(run, tmp_path, long, 5, [f'--{option}', word], f"{option} = '{word}'")
+
+
+@pytest.mark.parametrize('what', ['events', 'findings'])
 def test_what_needs_whole_captures_refuses_slices(run, tmp_path, long, what):
     write_job(tmp_path, f"what = '{what}'\nslices = 3", long)
     assert f'what = "{what}" cannot be made of slices' in run('plan', 'job.toml', '-o', 'job', expect=3).err
@@ -148,6 +196,21 @@ def test_recordings(run, tmp_path, synth):
 
 
 @pytest.mark.parametrize('slices', [2, 7])
+def test_stacks_of_recordings(run, tmp_path, synth, slices):
+    capture = synth(*RECORDED)
+    recording = capture / 'perf.data'
+    for tid in None, 1000, 1001, 1002:
+        shutil.rmtree(tmp_path / 'job', ignore_errors=True)
+        for name in 'serial', 'merged':
+            (tmp_path / name).unlink(missing_ok=True)
+        arguments = ['--symfs', capture] + (['--tid', tid] if tid else [])
+        if tid and run('export', 'folded', recording, *arguments, '-o', 'tried', expect=None).code == 2:
+            continue
+        merged_stacks(run, tmp_path, recording, slices, arguments,
+                      f"symfs = ['{capture}']" + (f"\ntid = ['{tid}']" if tid else ''))
+
+
+@pytest.mark.parametrize('slices', [2, 7])
 def test_branch_lists_of_recordings(run, tmp_path, synth, slices):
     capture = synth(*RECORDED)
     recording = capture / 'perf.data'
@@ -159,7 +222,7 @@ def test_branch_lists_of_recordings(run, tmp_path, synth, slices):
     assert same(tmp_path, 'merged', 'serial')
 
 
-@pytest.mark.parametrize('what, form', [('counts', 'counts'), ('branches', 'branch-list')])
+@pytest.mark.parametrize('what, form', [('counts', 'counts'), ('branches', 'branch-list'), ('stacks', 'folded')])
 def test_slices_on_gnu_parallel(run, tmp_path, synth, quicksort, what, form):
     if not shutil.which('parallel'):
         pytest.skip('parallel is missing')
@@ -225,6 +288,28 @@ def test_what_is_decoded_again_must_not_have_changed(run, tmp_path, synth):
     assert not (tmp_path / 'merged').exists()
 
 
+def test_a_trace_without_cores_has_no_stacks_in_slices(run, tmp_path, synth):
+    capture = synth('--size', '100K', '--protocol', 'stm', '--no-truth')
+    write_job(tmp_path, "what = 'stacks'\nslices = 3", capture)
+    assert f'{capture} is not cut: it traces no core.' in run('plan', 'job.toml', '-o', 'job').err
+
+
+def test_stacks_in_damaged_parts_are_named(run, tmp_path, long):
+    run('export', 'folded', long, '-o', 'serial')
+    write_job(tmp_path, "what = 'stacks'\nslices = 4", long)
+    run('plan', 'job.toml', '-o', 'job')
+    do_shards(run, tmp_path)
+    parts = sorted((tmp_path / 'job/parts').glob('*/*.part'))
+    damaged = bytearray(parts[2].read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    parts[2].write_bytes(damaged)
+    said = run('merge', 'job', '-o', 'merged', expect=3).err
+    assert 'the part is damaged' in said and 'do shard 2 again' in said
+    run('shard', 'job', '2')
+    run('merge', 'job', '-o', 'merged')
+    assert same(tmp_path, 'merged', 'serial')
+
+
 def test_parts_that_are_missing_damaged_or_of_another_job_are_named(run, tmp_path, long):
     run('export', 'counts', long, '-o', 'serial')
     for slices in 9, 8:
@@ -275,7 +360,7 @@ def test_a_program_that_changed_is_named(run, tmp_path, synth):
 
 
 def test_jobs_that_cannot_be_made_of_slices(run, tmp_path, long):
-    write_job(tmp_path, "what = 'stacks'\nslices = 4", long)
-    assert 'what = "stacks" cannot be made of slices' in run('plan', 'job.toml', '-o', 'job', expect=3).err
+    write_job(tmp_path, "what = 'events'\nslices = 4", long)
+    assert 'what = "events" cannot be made of slices' in run('plan', 'job.toml', '-o', 'job', expect=3).err
     write_job(tmp_path, "what = 'counts'\nslices = 4\nslice_bytes = 4", long)
     assert 'slices and slice_bytes exclude each other' in run('plan', 'job.toml', '-o', 'job', expect=3).err
