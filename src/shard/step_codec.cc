@@ -329,22 +329,23 @@ bool StepReader::next(Step& step) {
   past.begins.follow(past.way(), begin_slot);
   past.rests.follow(rest_way, rest_slot);
   past.follow(begin, rest);
-  step = {.kind = begin.kind,
-          .element = begin.element,
-          .run = {.low = begin.low,
-                  .high = begin.high,
-                  .has_ranges = rest.has_ranges,
-                  .last = rest.last,
-                  .counts = rest.counts}};
+  // Field by field: a whole step is zeroed slowly.
+  step.kind = begin.kind;
+  step.element = begin.element;
+  step.run.low = begin.low;
+  step.run.high = begin.high;
+  step.run.has_ranges = rest.has_ranges;
+  step.run.last = rest.last;
+  step.run.counts = rest.counts;
   step.element.trace_id = past.source;
   step.element.index = past.index;
   if ((begin.element.flags & kElementHasCycleCount) != 0)
     step.element.cycle_count = static_cast<std::uint32_t>(take_most(cursor, UINT32_MAX));
-  for (std::size_t i = 0; i < rest.counts; ++i) {
-    step.run.counted[i].instructions = take_number(cursor);
-    step.run.counted[i].cycles = take_number(cursor);
+  for (std::size_t i = 0; i < step.run.counted.size(); ++i) {
+    step.run.counted[i].instructions = i < rest.counts ? take_number(cursor) : 0;
+    step.run.counted[i].cycles = i < rest.counts ? take_number(cursor) : 0;
   }
-  if (!step.run.is_empty()) step.run.instructions = take_number(cursor);
+  step.run.instructions = step.run.is_empty() ? 0 : take_number(cursor);
   return !cursor.overrun();
 }
 

@@ -82,7 +82,7 @@ class BranchWork {
     return record.seam.sources.size() == ids_.size();
   }
   /// A source without bytes in the slice keeps its state, whatever was assumed.
-  [[nodiscard]] bool begins_right(const Record& record) const {
+  [[nodiscard]] Result<bool> begins_right(const Record& record) const {
     for (std::size_t i = 0; i < ids_.size(); ++i) {
       if (record.seam.sources[i].active &&
           state_of(record.begin, ids_[i]) != state_of(states_, ids_[i]))

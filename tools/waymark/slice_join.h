@@ -67,7 +67,8 @@ void tell_again(const std::string& path, std::size_t again, std::size_t count);
 //   encode(Record)          Result<std::string>
 //   read(Bytes)             Result<Record>; the number of its sources may be wrong
 //   is_whole(Record)        the number of its sources is right
-//   begins_right(Record)    its slice was begun with the state that add() left
+//   begins_right(Record)    its slice was begun with the state that add() left; kBadData: the
+//                           content of the part does not fit together
 //   begin_again()           the next slice begins with that state
 //   add(Record, ends)       `ends`: SliceJoiner::ends()
 
@@ -127,10 +128,9 @@ class SliceSum {
       } else if (worst == kOk) {
         auto record = work_.read(shard::content_of(**part));
         if (!record || !work_.is_whole(*record)) {
-          refuse(fmt::format("{}: the content of the part does not fit together",
-                             escaped(folder_.part_path(first_ + i))));
+          refuse(bad(first_ + i));
         } else {
-          worst = add(*std::move(record));
+          worst = add(first_ + i, *std::move(record));
         }
       }
     }
@@ -140,9 +140,17 @@ class SliceSum {
   }
 
  private:
-  int add(Record record) {
+  [[nodiscard]] std::string bad(std::size_t shard) const {
+    return fmt::format("{}: the content of the part does not fit together",
+                       escaped(folder_.part_path(shard)));
+  }
+
+  int add(std::size_t shard, Record record) {
     if (const int code = files_.check(record.files); code != kOk) return code;
-    if (joiner_.fits(record.seam) && work_.begins_right(record)) {
+    const Result<bool> good =
+        joiner_.fits(record.seam) ? work_.begins_right(record) : Result<bool>(false);
+    if (!good) return complain(bad(shard), kInput);
+    if (*good) {
       joiner_.take(record.seam);
     } else {
       for (const std::size_t slice : joiner_.reads()) {

@@ -76,7 +76,7 @@ class CountWork {
     return record.parts.size() == sums_.size();
   }
   /// What a counter needs of the trace before is in its part.
-  static bool begins_right(const Record& /*record*/) { return true; }
+  static Result<bool> begins_right(const Record& /*record*/) { return true; }
   static void begin_again() {}
 
   void add(Record record, const std::vector<bool>& ends) {

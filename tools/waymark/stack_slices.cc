@@ -118,7 +118,7 @@ class StackWork {
     return record.seam.sources.size() == ids_.size();
   }
   /// Also does what the slice does to the stacks.
-  [[nodiscard]] bool begins_right(const Record& record) {
+  [[nodiscard]] Result<bool> begins_right(const Record& record) {
     auto before = (*engine_)->copy();
     shard::StepReader steps(bytes_of_steps(record.steps));
     Step step;
@@ -127,6 +127,10 @@ class StackWork {
       *engine_ = std::move(before);
       return false;
     }
+    shard::StepReader ends(bytes_of_steps(record.ends));
+    while (ends.next(step)) {
+    }
+    if (steps.is_bad() || ends.is_bad()) return fail(ErrorCode::kBadData, "these are not steps");
     return true;
   }
   void begin_again() { pieces_.give_to(**engine_); }

@@ -22,7 +22,7 @@ struct SliceStacks {
 /// The same stacks always give the same bytes.
 std::string encode(const SliceStacks& stacks);
 
-/// kBadData: it is not the stacks of a slice, or its steps cannot be read.
+/// kBadData: it is not the stacks of a slice.  Whether the steps are some, only a StepReader says.
 Result<SliceStacks> read_stack_slice(Bytes content);
 
 }  // namespace waymark::shard
