@@ -1,4 +1,5 @@
 """Captures that a job cuts into slices: the sum of the slices is what export writes for the whole capture."""
+import hashlib
 import random
 import shutil
 import subprocess
@@ -285,6 +286,64 @@ def test_what_is_decoded_again_must_not_have_changed(run, tmp_path, synth):
     do_shards(run, tmp_path)
     trace.write_bytes(bytes(trace.stat().st_size))
     assert 'capture has changed since the job was planned' in run('merge', 'job', '-o', 'merged', expect=3).err
+    assert not (tmp_path / 'merged').exists()
+
+
+def varint(data, at):
+    """A number with 7 bits a byte, and what follows it."""
+    value = shift = 0
+    while True:
+        value |= (data[at] & 0x7F) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 0x80:
+            return value, at
+
+
+def written(value):
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes(out) + bytes([value])
+
+
+def with_steps(part, steps):
+    """The part of a slice whose capture has no other files and one source, with other steps."""
+    _, at = varint(part, 8)
+    at += 32
+    for _ in 'shard', 'payload':
+        _, at = varint(part, at)
+    codes, at = varint(part, at)
+    at += codes
+    _, begin = varint(part, at)
+    assert part[begin] == 0 and part[begin + 2] == 1
+    seam = part[begin:begin + 5]
+    size, first = varint(part, begin + 5)
+    content = seam + written(len(steps)) + steps + part[first + size:-32]
+    whole = part[:at] + written(len(content)) + content
+    return whole + hashlib.sha256(whole).digest()
+
+
+def test_steps_that_cannot_be_followed(run, tmp_path, synth):
+    capture = synth('--size', '50K', '--protocol', 'etmv4', '--no-truth')
+    run('export', 'folded', capture, '-o', 'serial')
+    write_job(tmp_path, "what = 'stacks'\nslices = 4", capture)
+    run('plan', 'job.toml', '-o', 'job')
+    do_shards(run, tmp_path)
+    parts = sorted((tmp_path / 'job/parts').glob('*/*.part'))
+    good = parts[2].read_bytes()
+    # A range, and ranges after it in a function that has no address.
+    bad = bytes([0x0C, 0, 5, *[0] * 13, 2, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0])
+    parts[2].write_bytes(with_steps(good, bad))
+    said = run('merge', 'job', '-o', 'merged').err
+    assert '1 of 4 slices was decoded again, because the programs in memory changed' in said
+    assert same(tmp_path, 'merged', 'serial')
+    # This element does not exist.
+    parts[2].write_bytes(with_steps(good, bytes([0x08, 0, 0x7F])))
+    (tmp_path / 'merged').unlink()
+    said = run('merge', 'job', '-o', 'merged', expect=3).err
+    assert f'{parts[2].name}: the content of the part does not fit together' in said
     assert not (tmp_path / 'merged').exists()
 
 

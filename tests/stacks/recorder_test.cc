@@ -162,5 +162,32 @@ TEST(Recorder, any_elements_at_all_are_played_as_they_were_seen) {
   }
 }
 
+TEST(Recorder, memory_that_changes_is_noticed) {
+  const auto one = support::few_functions();
+  std::vector<program::Function> functions(one->functions().begin(), one->functions().end());
+  for (program::Function& function : functions) {
+    function.start += 0x20;
+    function.last += 0x20;
+  }
+  const auto other = program::Program::of(std::move(functions), "/bin/test");
+  std::size_t refused = 0;
+  for (std::uint64_t seed = 1; seed <= support::seed_count(100); ++seed) {
+    synth::Random random(seed);
+    std::vector<std::uint8_t> bytes(32768);
+    for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random.next());
+    std::vector<Element> elements = support::elements_of(bytes);
+    for (std::size_t i = 0; i < elements.size(); ++i) elements[i].index = i;
+    Options options;
+    options.places = [&](const Element& element, std::uint64_t address) {
+      return program::Place{element.index / 500 % 2 == 0 ? one.get() : other.get(), address};
+    };
+    support::RecordChecker checker(options);
+    check_in_slices(checker, elements, random);
+    ASSERT_EQ(checker.finish(), "") << "seed " << seed;
+    refused += checker.refused();
+  }
+  EXPECT_GT(refused, 0U);
+}
+
 }  // namespace
 }  // namespace waymark::stacks

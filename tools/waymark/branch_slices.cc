@@ -81,6 +81,7 @@ class BranchWork {
   [[nodiscard]] bool is_whole(const Record& record) const {
     return record.seam.sources.size() == ids_.size();
   }
+  static constexpr std::string_view kWhyAgain{};
   /// A source without bytes in the slice keeps its state, whatever was assumed.
   [[nodiscard]] Result<bool> begins_right(const Record& record) const {
     for (std::size_t i = 0; i < ids_.size(); ++i) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -57,8 +58,9 @@ class FileChecks {
 /// The exit code for an error, whose sentence is printed.
 int complain_of(const Error& error);
 
-/// Says that slices were decoded again.
-void tell_again(const std::string& path, std::size_t again, std::size_t count);
+/// Says that slices were decoded again.  `why`: empty for the usual reason.
+void tell_again(const std::string& path, std::size_t again, std::size_t count,
+                std::string_view why = {});
 
 // `Work` is what a job makes of slices, of one capture.  It has
 //   Record                  what a part has of a slice, with a `seam` and `files`
@@ -69,6 +71,7 @@ void tell_again(const std::string& path, std::size_t again, std::size_t count);
 //   is_whole(Record)        the number of its sources is right
 //   begins_right(Record)    its slice was begun with the state that add() left; kBadData: the
 //                           content of the part does not fit together
+//   kWhyAgain               why begins_right() can say no; empty: as for the decoder
 //   begin_again()           the next slice begins with that state
 //   add(Record, ends)       `ends`: SliceJoiner::ends()
 
@@ -134,9 +137,12 @@ class SliceSum {
         }
       }
     }
-    if (worst == kOk && joiner_.again() != 0)
-      tell_again(folder_.plan().inputs[cut_.input].path, joiner_.again(), count);
-    return worst;
+    if (worst != kOk) return worst;
+    const std::string& path = folder_.plan().inputs[cut_.input].path;
+    const std::size_t others = Work::kWhyAgain.empty() ? 0 : begun_wrong_;
+    if (joiner_.again() != others) tell_again(path, joiner_.again() - others, count);
+    if (others != 0) tell_again(path, others, count, Work::kWhyAgain);
+    return kOk;
   }
 
  private:
@@ -147,9 +153,10 @@ class SliceSum {
 
   int add(std::size_t shard, Record record) {
     if (const int code = files_.check(record.files); code != kOk) return code;
-    const Result<bool> good =
-        joiner_.fits(record.seam) ? work_.begins_right(record) : Result<bool>(false);
+    const bool fits = joiner_.fits(record.seam);
+    const Result<bool> good = fits ? work_.begins_right(record) : Result<bool>(false);
     if (!good) return complain(bad(shard), kInput);
+    if (fits && !*good) ++begun_wrong_;
     if (*good) {
       joiner_.take(record.seam);
     } else {
@@ -173,6 +180,7 @@ class SliceSum {
   FileChecks files_;
   SlicedCapture sliced_;
   parallel::SliceJoiner joiner_;
+  std::size_t begun_wrong_ = 0;  ///< Slices of which only begins_right() said no.
 };
 
 /// Adds the slices of a capture, the first of which is the shard `first`, to what the work has.

@@ -75,6 +75,7 @@ class CountWork {
   [[nodiscard]] bool is_whole(const Record& record) const {
     return record.parts.size() == sums_.size();
   }
+  static constexpr std::string_view kWhyAgain{};
   /// What a counter needs of the trace before is in its part.
   static Result<bool> begins_right(const Record& /*record*/) { return true; }
   static void begin_again() {}
@@ -161,11 +162,13 @@ int complain_of(const Error& error) {
   return shard::was_stopped(error) ? int{kInterrupted} : complain(error.detail, kInput);
 }
 
-void tell_again(const std::string& path, std::size_t again, std::size_t count) {
-  note(fmt::format(
-      "{}: {} of {} slices {} decoded again, because the trace before {} did not show "
-      "the state of the decoder there.",
-      escaped(path), again, count, one_or(again, "was", "were"), one_or(again, "it", "them")));
+void tell_again(const std::string& path, std::size_t again, std::size_t count,
+                std::string_view why) {
+  const std::string usual =
+      fmt::format("the trace before {} did not show the state of the decoder there",
+                  one_or(again, "it", "them"));
+  note(fmt::format("{}: {} of {} slices {} decoded again, because {}.", escaped(path), again, count,
+                   one_or(again, "was", "were"), why.empty() ? usual : why));
 }
 
 Result<std::optional<shard::Cut>> cut_input(const ExportOptions& options, const shard::Job& job,

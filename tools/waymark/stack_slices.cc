@@ -117,6 +117,8 @@ class StackWork {
   [[nodiscard]] bool is_whole(const Record& record) const {
     return record.seam.sources.size() == ids_.size();
   }
+  static constexpr std::string_view kWhyAgain =
+      "the programs in memory changed while a function of theirs was on the stack";
   /// Also does what the slice does to the stacks.
   [[nodiscard]] Result<bool> begins_right(const Record& record) {
     auto before = (*engine_)->copy();
