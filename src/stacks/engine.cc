@@ -147,18 +147,7 @@ void Engine::observe(std::span<const Element> elements) {
     if (now.exit.action <= Action::kDirect) {
       const Bounds bounds = now.running.bounds;
       std::uint64_t own = 0;
-      for (; at != end; ++at) {
-        if (at->kind != ElementKind::kInstrRange || at->trace_id != now.id ||
-            (at->flags & kElementHasCycleCount) != 0 || !bounds.contains(at->start))
-          break;
-        own += at->count;
-        if ((at->flags & kElementExecuted) != 0 &&
-            (at->last_subtype != isa::InstrSubtype::kNone ||
-             at->last_type == isa::InstrType::kIndirectBranch)) {
-          ++at;
-          break;
-        }
-      }
+      at = pass_ranges(at, end, now.id, bounds, own);
       now.own += own;
     }
     if (at == begin) {

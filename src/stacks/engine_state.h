@@ -45,6 +45,22 @@ inline Bounds bounds_of(const program::Place& place, const program::Function& fu
           .span = function.last - function.start};
 }
 
+/// The usual case: ranges of a source that begin in the bounds, none of which but the last one ends
+/// with a branch that may leave them.  From `at` on, where they end; `own` gets their instructions.
+inline const Element* pass_ranges(const Element* at, const Element* end, TraceId id,
+                                  const Bounds& bounds, std::uint64_t& own) {
+  for (; at != end; ++at) {
+    if (at->kind != ElementKind::kInstrRange || at->trace_id != id ||
+        (at->flags & kElementHasCycleCount) != 0 || !bounds.contains(at->start))
+      break;
+    own += at->count;
+    if ((at->flags & kElementExecuted) != 0 && (at->last_subtype != isa::InstrSubtype::kNone ||
+                                                at->last_type == isa::InstrType::kIndirectBranch))
+      return at + 1;
+  }
+  return at;
+}
+
 /// How a source or a thread left the last range.
 struct Exit {
   Action action = Action::kEnter;

@@ -50,26 +50,51 @@ Recorder::Source& Recorder::source(TraceId id) {
 
 void Recorder::set_source(TraceId id, const SourceFacts& facts) { source(id).facts = facts; }
 
-void Recorder::observe(const Element& element) {
-  Source& now = source(element.trace_id);
-  if (element.kind == ElementKind::kInstrRange) return observe_range(now, element);
-  observe_other(now, element);
+void Recorder::observe(std::span<const Element> elements) {
+  const Element* at = elements.data();
+  const Element* const end = at + elements.size();
+  Source* known = nullptr;
+  while (at != end) {
+    if (known == nullptr || known->id != at->trace_id) known = &source(at->trace_id);
+    Source& now = *known;
+    const Element* const begin = at;
+    if (now.open != nullptr && now.action <= Action::kDirect) {
+      const Bounds bounds = now.bounds;
+      std::uint64_t own = 0;
+      at = pass_ranges(at, end, now.id, bounds, own);
+      if (at != begin) {
+        add_to_run(now, at[-1], own);
+        continue;
+      }
+    }
+    if (at->kind == ElementKind::kInstrRange) {
+      observe_range(now, *at);
+    } else {
+      observe_other(now, *at);
+    }
+    ++at;
+  }
+}
+
+/// The source has executed so many more instructions in its function, and then `last`.
+void Recorder::add_to_run(Source& source, const Element& last, std::uint64_t instructions) {
+  Run& run = source.open->step.run;
+  run.last = {.end = last.end,
+              .last_type = last.last_type,
+              .last_subtype = last.last_subtype,
+              .last_size = last.last_size,
+              .executed = (last.flags & kElementExecuted) != 0};
+  run.has_ranges = true;
+  run.instructions += instructions;
+  source.action = action_of(last);
+  source.end = last.end;
 }
 
 void Recorder::observe_range(Source& source, const Element& range) {
   const Action before = source.action;
   source.left_out = false;
-  source.action = action_of(range);
   if (source.open != nullptr && before <= Action::kDirect && source.bounds.contains(range.start)) {
-    Run& run = source.open->step.run;
-    run.last = {.end = range.end,
-                .last_type = range.last_type,
-                .last_subtype = range.last_subtype,
-                .last_size = range.last_size,
-                .executed = (range.flags & kElementExecuted) != 0};
-    run.has_ranges = true;
-    run.instructions += range.count;
-    source.end = range.end;
+    add_to_run(source, range, range.count);
     if ((range.flags & kElementHasCycleCount) != 0) count(source, range);
     return;
   }
@@ -78,6 +103,7 @@ void Recorder::observe_range(Source& source, const Element& range) {
   // another one than that of the address.
   const bool may_stay = source.known && (before != Action::kCall || range.start != source.end);
   source.known = true;
+  source.action = action_of(range);
   source.end = range.end;
   source.bounds = may_stay ? find(range).bounds : Bounds();
   Step step{.element = range};

@@ -31,7 +31,7 @@ Element range(std::uint64_t start, std::uint32_t count, isa::InstrSubtype subtyp
 std::vector<Step> steps_of(std::span<const Element> elements) {
   std::vector<Step> steps;
   Recorder recorder({}, [&](const Step& step) { steps.push_back(step); });
-  for (const Element& element : elements) recorder.observe(element);
+  recorder.observe(elements);
   recorder.finish();
   return steps;
 }
@@ -85,10 +85,11 @@ TEST(Recorder, a_run_that_leaves_its_function_is_refused) {
 TEST(Recorder, elements_that_are_left_out_are_a_switch) {
   std::vector<Step> steps;
   Recorder recorder({}, [&](const Step& step) { steps.push_back(step); });
-  recorder.observe(range(0x1000, 2, isa::InstrSubtype::kNone));
+  const Element element = range(0x1000, 2, isa::InstrSubtype::kNone);
+  recorder.observe({&element, 1});
   recorder.leave_out(1);
   recorder.leave_out(1);
-  recorder.observe(range(0x1000, 2, isa::InstrSubtype::kNone));
+  recorder.observe({&element, 1});
   recorder.finish();
   ASSERT_EQ(steps.size(), 3U);
   EXPECT_EQ(steps[1].kind, Step::Kind::kLeftOut);

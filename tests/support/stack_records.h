@@ -34,7 +34,7 @@ class RecordChecker {
     std::vector<stacks::Step> steps;
     stacks::Recorder recorder(places_, [&](const stacks::Step& step) { steps.push_back(step); });
     for (const auto& [id, facts] : sources_) recorder.set_source(id, facts);
-    for (const Element& element : elements) recorder.observe(element);
+    recorder.observe(elements);
     recorder.finish();
     elements_ += elements.size();
     steps_ += steps.size();

@@ -29,11 +29,12 @@ class StepPiece final : public parallel::Piece {
   }
 
   void on_elements(std::span<const Element> elements) override {
+    if (!selection_) return recorder_.observe(elements);
     for (const Element& element : elements) {
-      if (selection_ && stacks::is_of_thread(element) && !selection_->shows(element)) {
+      if (stacks::is_of_thread(element) && !selection_->shows(element)) {
         recorder_.leave_out(element.trace_id);
       } else {
-        recorder_.observe(element);
+        recorder_.observe({&element, 1});
       }
     }
   }

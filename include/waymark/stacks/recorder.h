@@ -80,7 +80,7 @@ class Recorder {
   Recorder& operator=(const Recorder&) = delete;
 
   void set_source(TraceId id, const SourceFacts& facts);
-  void observe(const Element& element);
+  void observe(std::span<const Element> elements);
   /// As Engine::leave_out().
   void leave_out(TraceId id);
   /// Gives what has not been given.  What follows makes other steps, with the same effect.
@@ -96,6 +96,7 @@ class Recorder {
 
   Source& source(TraceId id);
   void observe_range(Source& source, const Element& range);
+  void add_to_run(Source& source, const Element& last, std::uint64_t instructions);
   void count(Source& source, const Element& element);
   void observe_other(Source& source, const Element& element);
   /// A step that no run follows.
