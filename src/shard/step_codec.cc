@@ -213,7 +213,7 @@ class StepTable {
 struct StepPast {
   static constexpr std::size_t kDepth = 64;
 
-  /// Of a source.
+  /// What is known of a source.
   struct Last {
     std::uint64_t way = 0;  ///< What the beginning of its next step is expected to depend on.
     /// Where its last calls return to; the latest is before `depth`.

@@ -1,4 +1,4 @@
-// Engines that are told what a recorder gave, and copies of engines.
+// Engines that are given steps, and copies of engines.
 #include "engine_state.h"
 #include "waymark/stacks/recorder.h"
 

@@ -17,7 +17,7 @@ constexpr std::size_t kMostWaiting = 4096;
 struct Recorder::Known {
   std::uint64_t address = kNoAddress;
   std::uint64_t context = 0;
-  Bounds bounds{};  ///< Of its function.
+  Bounds bounds{};  ///< Those of its function.
 };
 
 struct Recorder::Source {

@@ -15,7 +15,7 @@ namespace {
 
 using stacks::Step;
 
-/// What an engine must be told of a slice.
+/// What an engine needs of a slice.
 class StepPiece final : public parallel::Piece {
  public:
   /// `places`: of a recording, the steps keep their places.

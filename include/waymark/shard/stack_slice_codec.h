@@ -13,7 +13,7 @@ namespace waymark::shard {
 
 struct SliceStacks {
   parallel::Seam seam{};
-  std::string steps{};  ///< Of a StepWriter.
+  std::string steps{};  ///< Written by a StepWriter.
   std::string ends{};   ///< The same, of parallel::Slice::end.
   /// The programs and other files that were read, besides those of the input.
   std::vector<Input> files{};

@@ -1,4 +1,4 @@
-// What an engine must be told of a trace, with all that stays in one function summed up.
+// What an engine needs of a trace, with all that stays in one function summed up.
 #pragma once
 
 #include <array>
@@ -38,7 +38,7 @@ struct Run {
   std::uint64_t low = 1;
   std::uint64_t high = 0;
   bool has_ranges = false;  ///< If not, only cycles are counted.
-  RangeEnd last{};          ///< Of the last range.
+  RangeEnd last{};          ///< That of the last range.
   /// The first count also has what waited before the run, so it is apart from the sum of the later
   /// ones, each of which has instructions.
   std::uint8_t counts = 0;
@@ -49,7 +49,7 @@ struct Run {
   [[nodiscard]] bool is_empty() const { return !has_ranges && counts == 0; }
 };
 
-/// One thing that an engine is told.
+/// One thing that an engine is given.
 struct Step {
   enum class Kind : std::uint8_t {
     kElement,
@@ -57,7 +57,7 @@ struct Step {
   };
   Kind kind = Kind::kElement;
   Element element{};
-  Run run{};  ///< Of the same source.
+  Run run{};  ///< It is of the same source.
 };
 
 /// Makes steps of elements.  Engine::play() with the steps does what Engine::observe() does with
