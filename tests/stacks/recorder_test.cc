@@ -8,7 +8,7 @@
 #include "support/seed_count.h"
 #include "support/stack_checks.h"
 #include "support/stack_records.h"
-#include "synth/truth_bench.h"
+#include "support/workload_elements.h"
 #include "waymark/synth/random.h"
 
 namespace waymark::stacks {
@@ -111,24 +111,8 @@ TEST(Recorder, any_execution_is_played_as_it_was_seen) {
   std::size_t all = 0;
   std::size_t steps = 0;
   for (std::uint64_t seed = 1; seed <= support::seed_count(20); ++seed) {
-    auto workload = synth::Workload::random({.seed = seed, .damage = seed % 2 == 0});
-    ASSERT_TRUE(workload);
-    auto made = synth::make_in_memory(*workload, false);
-    ASSERT_TRUE(made);
-    DecodeTree tree(made->maker.frame_options());
-    for (auto& source : made->sources()) ASSERT_TRUE(tree.add(std::move(source)));
-    std::vector<Element> elements;
-    std::vector<Element> out(300);
-    const auto drain = [&] {
-      while (const std::size_t got = tree.next(out))
-        elements.insert(elements.end(), out.begin(),
-                        out.begin() + static_cast<std::ptrdiff_t>(got));
-    };
-    const std::size_t whole = made->bytes.size() / tree.alignment() * tree.alignment();
-    ASSERT_TRUE(tree.feed(0, Bytes(made->bytes).first(whole)));
-    drain();
-    tree.finish();
-    drain();
+    const std::vector<Element> elements = support::workload_elements(seed);
+    ASSERT_FALSE(elements.empty());
     Options options;
     if (seed % 3 == 0) options.most_frames = 24;
     support::RecordChecker checker(options);

@@ -7,7 +7,7 @@
 
 #include "support/seed_count.h"
 #include "support/stack_checks.h"
-#include "synth/truth_bench.h"
+#include "support/workload_elements.h"
 #include "waymark/stacks/engine.h"
 #include "waymark/synth/random.h"
 
@@ -107,24 +107,8 @@ void check(const Options& options, std::span<const Element> elements, std::size_
 
 TEST(EngineState, goes_on_from_any_element_of_a_trace) {
   for (std::uint64_t seed = 1; seed <= support::seed_count(6); ++seed) {
-    auto workload = synth::Workload::random({.seed = seed, .damage = seed % 2 == 0});
-    ASSERT_TRUE(workload);
-    auto made = synth::make_in_memory(*workload, false);
-    ASSERT_TRUE(made);
-    DecodeTree tree(made->maker.frame_options());
-    for (auto& source : made->sources()) ASSERT_TRUE(tree.add(std::move(source)));
-    std::vector<Element> elements;
-    std::vector<Element> out(300);
-    const auto drain = [&] {
-      while (const std::size_t got = tree.next(out))
-        elements.insert(elements.end(), out.begin(),
-                        out.begin() + static_cast<std::ptrdiff_t>(got));
-    };
-    const std::size_t whole = made->bytes.size() / tree.alignment() * tree.alignment();
-    ASSERT_TRUE(tree.feed(0, Bytes(made->bytes).first(whole)));
-    drain();
-    tree.finish();
-    drain();
+    const std::vector<Element> elements = support::workload_elements(seed);
+    ASSERT_FALSE(elements.empty());
     synth::Random random(seed);
     for (int i = 0; i < 8; ++i) {
       const auto cut =
