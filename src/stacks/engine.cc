@@ -317,9 +317,8 @@ void Engine::open_gap(Source& source, GapKind kind) {
   if (kind != GapKind::kSwitch && kind != GapKind::kMissingCode) source.waiting.clear();
   if (!source.gap.open()) {
     source.gap = {.kind = kind, .action = source.exit.action};
-  } else if (source.gap.kind == GapKind::kSwitch || kind == GapKind::kLoss) {
-    source.gap.kind = kind;
-  } else if (source.gap.kind == GapKind::kFiltered && kind == GapKind::kMissingCode) {
+  } else if (source.gap.kind == GapKind::kSwitch || kind == GapKind::kLoss ||
+             (source.gap.kind == GapKind::kFiltered && kind == GapKind::kMissingCode)) {
     source.gap.kind = kind;
   }
   source.exit.action = Action::kGap;
@@ -449,7 +448,7 @@ void Engine::confirm(Source& source) {
 
 // ---- Threads --------------------------------------------------------------------------------
 
-Owner Engine::owner_of(Source& source, const Element& element) {
+Owner Engine::owner_of(Source& source, const Element& element) const {
   const bool valid = (element.flags & (kElementContextIdValid | kElementVmidValid)) != 0;
   if (options_.owner) {
     source.context.known = true;

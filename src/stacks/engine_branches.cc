@@ -446,9 +446,7 @@ void Engine::go_unmatched(Source& source, const Element& element, std::uint64_t 
     return show_top(source);
   }
   const bool is_genuine = !options_.follows_call || options_.follows_call(element, target);
-  if (size - low > 1) {
-    ++source.quality.mismatch;
-  } else if (is_genuine) {
+  if (size - low <= 1 && is_genuine) {
     ++source.quality.empty;
   } else {
     ++source.quality.mismatch;

@@ -132,7 +132,7 @@ void Engine::restore(const State& state, const std::function<Code(CodeId)>& code
 }
 
 /// Tells the sink what is open.
-void Engine::announce() {
+void Engine::announce() const {
   if (options_.sink == nullptr) return;
   const std::vector<OpenTrack> all = tracks(true);
   for (const OpenTrack& track : all)

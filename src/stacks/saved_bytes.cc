@@ -166,6 +166,7 @@ bool Engine::SavedBytes::is_sound(const SavedThread& thread) {
 bool Engine::SavedBytes::is_sound(const SavedSource& source) {
   if (!source.thread) return source.threads.empty();
   std::vector<std::uint64_t> keys;
+  keys.reserve(source.threads.size());
   for (const auto& thread : source.threads) keys.push_back(thread->key);
   if (!source.context.known && (keys.size() != 1 || keys[0] != source.context.owner.thread))
     return false;
@@ -281,7 +282,7 @@ Result<Engine::State> Engine::State::read(Bytes bytes, std::size_t codes) {
   saved->tracks = static_cast<TrackId>(reader.number(~std::uint32_t{0}));
   saved->search_credit = reader.number();
   saved->lacks_contexts = reader.flag();
-  const std::size_t sources = static_cast<std::size_t>(reader.number(kMostSources));
+  const auto sources = static_cast<std::size_t>(reader.number(kMostSources));
   for (std::size_t i = 0; i < sources && reader.good(); ++i)
     saved->sources.push_back(SavedBytes::read_source(reader, codes));
   if (!reader.good() || !reader.at_end()) return bad();

@@ -202,7 +202,7 @@ class Engine {
 
   void enter_exception(Source& source, const Element& element);
   void set_context(Source& source, const Element& element);
-  Owner owner_of(Source& source, const Element& element);
+  Owner owner_of(Source& source, const Element& element) const;
   void switch_to(Source& source, Owner owner);
   void open_gap(Source& source, GapKind kind);
   void close_gap(Source& source, const Element& element, std::uint64_t target);
@@ -213,9 +213,9 @@ class Engine {
   void confirm(Source& source);
 
   std::shared_ptr<const SavedThread> save_thread(std::uint64_t key, const Thread& thread) const;
-  std::unique_ptr<Thread> restore_thread(const SavedThread& saved,
+  std::unique_ptr<Thread> restore_thread(const SavedThread& part,
                                          const std::function<CodeId(CodeId)>& code_of);
-  void announce();
+  void announce() const;
   static std::vector<OpenFrame> open_frames(const Thread& thread);
 
   void push(Source& source, const Frame& frame, Opening opening);
