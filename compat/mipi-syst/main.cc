@@ -198,8 +198,7 @@ void print_file(std::FILE* input, Printer& printer, Output& output) {
 int run(const std::vector<std::string>& arguments) {
   Plan plan;
   if (const int code = read_command_line(arguments, plan); code != EXIT_SUCCESS) return code;
-  plan.options.hide_volatile =
-      std::getenv("SYST_UNITTESTING") != nullptr;  // NOLINT(concurrency-mt-unsafe)
+  plan.options.hide_volatile = std::getenv("SYST_UNITTESTING") != nullptr;
 
   std::vector<std::string> read = plan.inputs;
   std::ranges::copy(plan.collateral_files, std::back_inserter(read));

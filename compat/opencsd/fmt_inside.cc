@@ -1,6 +1,6 @@
 // The functions of fmt that Waymark calls, so that libopencsd needs no library that the reference
 // does not need.
-#define FMT_HEADER_ONLY
+#define FMT_HEADER_ONLY  // NOLINT(readability-identifier-naming): the name is that of fmt.
 #include <fmt/format.h>
 
 namespace {

@@ -7,7 +7,6 @@ namespace waymark {
 namespace {
 
 std::filesystem::path variable(const char* name) {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here changes the environment.
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;
 }

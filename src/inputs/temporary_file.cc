@@ -15,7 +15,6 @@
 namespace waymark::inputs {
 
 std::string TemporaryFile::folder() {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here changes the environment.
   const char* folder = std::getenv("TMPDIR");
   return folder != nullptr && *folder != '\0' ? folder : "/tmp";
 }

@@ -152,7 +152,7 @@ namespace {
 std::string folder_or_default(std::string folder) {
   if (!folder.empty()) return folder;
   // A program that changes its environment in another thread must not do so during this call.
-  const char* const variable = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe)
+  const char* const variable = std::getenv("TMPDIR");
   return variable != nullptr && *variable != '\0' ? variable : "/tmp";
 }
 

@@ -50,7 +50,7 @@ struct Listed {
 
 struct Client {
   Client(const ListerOptions& chosen, Log& to) : options(chosen), log(to) {
-    const char* const mode = std::getenv("CAPI_LISTING");  // NOLINT(concurrency-mt-unsafe)
+    const char* const mode = std::getenv("CAPI_LISTING");
     printers = mode != nullptr && std::strcmp(mode, "printers") == 0;
     waits = mode != nullptr && std::strcmp(mode, "waits") == 0;
   }

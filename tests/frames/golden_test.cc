@@ -19,7 +19,7 @@ namespace waymark::frames {
 namespace {
 
 std::string shared_folder() {
-  const char* set = std::getenv("WAYMARK_SHARED");  // NOLINT(concurrency-mt-unsafe): one thread
+  const char* set = std::getenv("WAYMARK_SHARED");
   return set != nullptr ? set : WAYMARK_SOURCE_DIR "/../shared";
 }
 

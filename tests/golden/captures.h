@@ -20,7 +20,7 @@ namespace waymark {
 
 /// WAYMARK_SHARED names the folder; the default is next to the source tree.
 inline std::string shared_folder() {
-  const char* set = std::getenv("WAYMARK_SHARED");  // NOLINT(concurrency-mt-unsafe)
+  const char* set = std::getenv("WAYMARK_SHARED");
   return set != nullptr ? set : WAYMARK_SOURCE_DIR "/../shared";
 }
 

@@ -166,7 +166,7 @@ void check_spans(const Timeline& timeline, const Rows& rows, const std::string& 
 /// WAYMARK_WINDOWS=N tests so many windows of each capture, and other ones for each N; without it,
 /// few.
 std::uint64_t wanted_windows() {
-  const char* const text = std::getenv("WAYMARK_WINDOWS");  // NOLINT(concurrency-mt-unsafe)
+  const char* const text = std::getenv("WAYMARK_WINDOWS");
   return text != nullptr ? std::strtoull(text, nullptr, 10) : 0;
 }
 

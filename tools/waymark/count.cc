@@ -126,7 +126,7 @@ void write_table(TextBuffer& out, const count::Counts& counts, const View& view)
 }
 
 /// The same by program.
-void write_table(TextBuffer& out, ProgramCounts programs, View view) {
+void write_table(TextBuffer& out, const ProgramCounts& programs, View view) {
   outputs::ProgramNames names;
   names.addresses = &programs.addresses;
   for (const CountedProgram& program : programs.programs) names.paths.push_back(program.path);
@@ -177,12 +177,12 @@ void write_counts(TextBuffer& out, const inputs::Capture& capture, Counted& coun
   if (!options.wants_table()) return;
   // A program is at other addresses in each process, and an address has several programs.
   if (capture.processes() != nullptr)
-    return write_table(out, fold_programs(all, *capture.processes()), std::move(view));
+    return write_table(out, fold_programs(all, *capture.processes()), view);
   write_table(out, all, view);
 }
 
 /// The sum of several inputs.
-void write_sum(TextBuffer& out, ProgramCounts sum, const CountOptions& options,
+void write_sum(TextBuffer& out, const ProgramCounts& sum, const CountOptions& options,
                const Collector& collected) {
   const image::Symbols none;
   View view{.options = options,
@@ -192,7 +192,7 @@ void write_sum(TextBuffer& out, ProgramCounts sum, const CountOptions& options,
                       .inputs = collected.used()}};
   if (options.format == Format::kJson) outputs::write_json(out, sum.counts, {}, view.facts);
   if (options.format == Format::kText) outputs::write_text(out, sum.counts, view.facts);
-  if (options.wants_table()) write_table(out, std::move(sum), std::move(view));
+  if (options.wants_table()) write_table(out, sum, view);
 }
 
 /// Each input is counted as a shard of a job counts it.

@@ -204,6 +204,15 @@ std::string whole_of(const DecodeOptions& options) {
   return options.merge.empty() ? "" : "--merge";
 }
 
+/// nullptr: they are not listed.
+std::shared_ptr<outputs::InstructionPool> instructions_of(const inputs::Capture& capture,
+                                                          const DecodeOptions& options,
+                                                          const outputs::PlaceLookup& places) {
+  if (!options.disassemble) return nullptr;
+  return std::make_shared<outputs::InstructionPool>(
+      instruction_options(capture, places, options.symbols.details.lines));
+}
+
 int run(DecodeOptions options) {
   options.input.live.whole = whole_of(options);
   SourceOptions source;
@@ -253,11 +262,7 @@ int run(DecodeOptions options) {
     messages.emplace(*collateral, transport->frequency, options.format == Format::kJson);
     if (transport->short_guid) messages->set_short_client(*transport->short_guid);
   }
-  std::shared_ptr<outputs::InstructionPool> instructions;
-  if (options.disassemble) {
-    instructions = std::make_shared<outputs::InstructionPool>(
-        instruction_options(*capture, places, options.symbols.details.lines));
-  }
+  auto instructions = instructions_of(*capture, options, places);
   std::shared_ptr<MissingPrograms> missing;
   if (capture->processes() != nullptr) missing = std::make_shared<MissingPrograms>(*capture);
   const SinkOptions sink_options{.format = options.format,

@@ -60,8 +60,11 @@ class TextPiece final : public parallel::Piece {
 
 class Writer final : public parallel::Consumer {
  public:
-  Writer(inputs::Capture& capture, Output& output, const SinkOptions& sink)
-      : capture_(capture), output_(output), sink_(sink), progress_(capture.trace().size()) {
+  Writer(inputs::Capture& capture, Output& output, SinkOptions sink)
+      : capture_(capture),
+        output_(output),
+        sink_(std::move(sink)),
+        progress_(capture.trace().size()) {
     sink_.header = false;
   }
 
@@ -88,7 +91,7 @@ class Writer final : public parallel::Consumer {
  private:
   TextBuffer buffer() {
     const std::lock_guard lock(mutex_);
-    if (free_.empty()) return TextBuffer();
+    if (free_.empty()) return {};
     TextBuffer text = std::move(free_.back());
     free_.pop_back();
     return text;

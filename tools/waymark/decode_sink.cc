@@ -242,8 +242,8 @@ class MissingSink final : public Sink {
 
 class SelectingSink final : public Sink {
  public:
-  SelectingSink(const Selection& selection, std::unique_ptr<Sink> sink)
-      : selection_(selection), sink_(std::move(sink)) {}
+  SelectingSink(Selection selection, std::unique_ptr<Sink> sink)
+      : selection_(std::move(selection)), sink_(std::move(sink)) {}
 
   void add(std::span<const Element> elements) override {
     std::size_t shown = 0;  // The end of what was passed on.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "etm4.h"
@@ -35,7 +36,7 @@ constexpr LevelRow kLevels[] = {{"el0", 0, false},  {"el1", 1, false},  {"el2", 
 std::uint64_t per_million(std::uint64_t bytes, std::uint64_t instructions) {
   if (instructions == 0) return 0;
   return static_cast<std::uint64_t>(
-      static_cast<double>(bytes) * 1e6 / static_cast<double>(instructions) + 0.5);
+      std::llround(static_cast<double>(bytes) * 1e6 / static_cast<double>(instructions)));
 }
 
 struct Function {

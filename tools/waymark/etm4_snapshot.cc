@@ -145,6 +145,7 @@ class Files {
   /// Where they were read.
   [[nodiscard]] std::vector<std::string> paths() const {
     std::vector<std::string> paths;
+    paths.reserve(names_.size());
     for (const auto& [path, name] : names_) paths.push_back(path);
     return paths;
   }

@@ -78,6 +78,29 @@ int write_database(const exports::Format& format, const Collector& collected,
   return output->commit() ? kOk : finish_output(*output, kOk);
 }
 
+/// What is made of the sum of all inputs.
+int export_counts(const exports::Format& format, const ExportOptions& options,
+                  const EventExport& events) {
+  Collector collected(options, needs_of(format));
+  for (const std::string& path : options.inputs) {
+    const int code = collected.add(path);
+    if (code == kInterrupted || code == kUsage) return collected.code();
+  }
+  if (collected.used() == 0) return collected.code();
+  if (collected.used() < options.inputs.size()) {
+    note(fmt::format("this is the sum of {} of {}.", collected.used(),
+                     counted(options.inputs.size(), "input")));
+  }
+  const ProfileSum sum{.profile = collected.profile(), .files = collected.files()};
+  const auto write = [&] {
+    if (format.make_database != nullptr) return write_database(format, collected, options, events);
+    return format.write_profile != nullptr ? write_profile(format, sum, options)
+                                           : write_programs(format, sum, options);
+  };
+  const int code = write();
+  return code == kOk ? collected.code() : code;
+}
+
 int run(const ExportOptions& options) {
   if (options.list) return options.format == "parquet" ? list_tables() : list_formats();
   if (options.format.empty())
@@ -138,24 +161,7 @@ int run(const ExportOptions& options) {
   if (format.write_tree != nullptr || format.make_timeline != nullptr) {
     return export_stacks(stack_export_of(options, *shown));
   }
-  Collector collected(options, needs_of(format));
-  for (const std::string& path : options.inputs) {
-    const int code = collected.add(path);
-    if (code == kInterrupted || code == kUsage) return collected.code();
-  }
-  if (collected.used() == 0) return collected.code();
-  if (collected.used() < options.inputs.size()) {
-    note(fmt::format("this is the sum of {} of {}.", collected.used(),
-                     counted(options.inputs.size(), "input")));
-  }
-  const ProfileSum sum{.profile = collected.profile(), .files = collected.files()};
-  const auto write = [&] {
-    if (format.make_database != nullptr) return write_database(format, collected, options, events);
-    return format.write_profile != nullptr ? write_profile(format, sum, options)
-                                           : write_programs(format, sum, options);
-  };
-  const int code = write();
-  return code == kOk ? collected.code() : code;
+  return export_counts(format, options, events);
 }
 
 }  // namespace

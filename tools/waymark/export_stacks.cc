@@ -63,6 +63,7 @@ class Pass {
     auto nothing = Output::open("", {});
     if (!nothing) return complain(nothing.error().detail, kOutput);
     output_ = std::make_unique<Output>(*std::move(nothing));
+    codes.reserve(codes.size() + wanted_.inputs.size());
     for (const std::string& path : wanted_.inputs) {
       const int code = add(path, nullptr);
       if (code == kUsage || code == kInterrupted || code == kOutput || code == kMemory) return code;

@@ -46,9 +46,9 @@ void examine(Bytes content, exports::CaptureFindings& to) {
 
 void judge(const InputOptions& input, exports::CaptureFindings& to,
            std::vector<std::string>& files) {
-  if (const auto list = open_branch_list(input.path); !list) {
-    return add(to, kInput, "unreadable", list.error().detail);
-  } else if (*list) {
+  const auto list = open_branch_list(input.path);
+  if (!list) return add(to, kInput, "unreadable", list.error().detail);
+  if (*list) {
     to.kind = "branch list";
     return;
   }

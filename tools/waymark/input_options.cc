@@ -45,6 +45,25 @@ std::optional<std::string> fetch_program(const std::vector<std::uint8_t>& build_
   return path;
 }
 
+/// --image
+Result<void> read_images(const std::vector<std::string>& texts,
+                         std::vector<inputs::ImageFile>& images) {
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    const auto address = parse_number(std::string_view(text).substr(0, equals));
+    if (equals == std::string::npos || !address || equals + 1 == text.size()) {
+      if (!inputs::states_addresses(text))
+        return wrong("--image", text,
+                     "an address and a file, such as 0x80000000=kernel.bin, or a file of Intel "
+                     "HEX or S-records");
+      images.push_back({std::nullopt, text});
+      continue;
+    }
+    images.push_back({address, text.substr(equals + 1)});
+  }
+  return {};
+}
+
 /// The layouts of the file in the form in which the source reads them.
 Result<void> read_layouts(const std::string& path,
                           std::vector<std::pair<std::string, std::uint32_t>>& rows) {
@@ -349,19 +368,7 @@ Result<inputs::CaptureOptions> capture_options(const InputOptions& options) {
   if (!options.data_layouts.empty()) {
     WAYMARK_TRY(read_layouts(options.data_layouts, result.layouts));
   }
-  for (const std::string& text : options.images) {
-    const std::size_t equals = text.find('=');
-    const auto address = parse_number(std::string_view(text).substr(0, equals));
-    if (equals == std::string::npos || !address || equals + 1 == text.size()) {
-      if (!inputs::states_addresses(text))
-        return wrong("--image", text,
-                     "an address and a file, such as 0x80000000=kernel.bin, or a file of Intel "
-                     "HEX or S-records");
-      result.images.push_back({std::nullopt, text});
-      continue;
-    }
-    result.images.push_back({*address, text.substr(equals + 1)});
-  }
+  WAYMARK_TRY(read_images(options.images, result.images));
   for (const std::string& text : options.programs) {
     auto program = parse_elf_argument(text);
     if (!program)

@@ -38,6 +38,7 @@ ValueKind kind_of(std::string_view value) {
 
 std::string names_of(const std::set<CLI::Option*>& options) {
   std::vector<std::string> names;
+  names.reserve(options.size());
   for (const CLI::Option* option : options) names.push_back(option->get_name());
   std::ranges::sort(names);
   return fmt::format("{}", fmt::join(names, " and "));

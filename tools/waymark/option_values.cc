@@ -89,7 +89,7 @@ CLI::Validator one_of(std::vector<std::string> words) {
   });
 }
 
-CLI::Validator such_as(std::vector<std::string> words) {
+CLI::Validator such_as(const std::vector<std::string>& words) {
   return with_words(kSuchAs, words, [](std::string& /*text*/) { return std::string(); });
 }
 

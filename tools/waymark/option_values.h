@@ -17,7 +17,7 @@ std::string refusal(std::string_view text, const std::vector<std::string>& words
 CLI::Validator one_of(std::vector<std::string> words);
 
 /// Any word.  `words` are those that completion offers.
-CLI::Validator such_as(std::vector<std::string> words);
+CLI::Validator such_as(const std::vector<std::string>& words);
 
 /// A number as every command reads it: decimal, or hexadecimal after 0x.  The option gets it in
 /// decimal, which CLI11 cannot take for octal.

@@ -30,11 +30,9 @@ int Collector::add(const std::string& path, const Precounted* known) {
 }
 
 int Collector::add_input(const std::string& path, const Precounted* known) {
-  if (const auto list = open_branch_list(path); !list) {
-    return complain(list.error().detail, kInput);
-  } else if (*list) {
-    return add_branches(path, **list);
-  }
+  const auto list = open_branch_list(path);
+  if (!list) return complain(list.error().detail, kInput);
+  if (*list) return add_branches(path, **list);
   InputOptions input = options_.input;
   input.path = path;
   Window window(input, options_.window);

@@ -58,7 +58,7 @@ void put_gap(TextBuffer& out, Format format, std::string_view csv_header, std::s
       out.put("-- gap at byte " + number + ": bytes are missing here\n");
       return;
     case Format::kJson:
-      out.put("{\"type\":\"gap\",\"index\":" + number + "}\n");
+      out.put(R"({"type":"gap","index":)" + number + "}\n");
       return;
     case Format::kCsv:
       put_row(out, csv_header, column, "gap", number);

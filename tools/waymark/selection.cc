@@ -176,6 +176,7 @@ Result<std::optional<Selection>> select_in(const inputs::Capture& capture,
     }
     if (found) continue;
     std::vector<std::string> words;
+    words.reserve(known.size());
     for (const std::string& path : known) words.push_back(file_name(path));
     return unknown("--dso", wanted, "program", words);
   }

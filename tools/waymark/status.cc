@@ -1,6 +1,7 @@
 // waymark status: how far a job is.
-#include <fmt/format.h>
 
+#include <cmath>
+#include <cmath>
 #include <memory>
 #include <string>
 
@@ -18,7 +19,7 @@ namespace {
 constexpr std::size_t kMostFailures = 20;
 
 std::string time_text(double seconds) {
-  const auto whole = static_cast<std::uint64_t>(seconds + 0.5);
+  const auto whole = static_cast<std::uint64_t>(std::llround(seconds));
   if (whole < 120) return fmt::format("{} s", whole);
   if (whole < 7200) return fmt::format("{} min", whole / 60);
   return fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);

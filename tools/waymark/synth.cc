@@ -246,7 +246,7 @@ int run(const SynthOptions& options) {
   }
   if (options.perf_data) {
     std::vector<std::uint32_t> processes(options.execution.context_ids);
-    std::iota(processes.begin(), processes.end(), synth::kFirstProcess);
+    for (std::uint32_t i = 0; i < processes.size(); ++i) processes[i] = synth::kFirstProcess + i;
     const auto recorded =
         synth::write_perf_data(*maker, *program, processes, options.directory, recording);
     if (!recorded) return synthesis_failed(recorded.error());

@@ -14,7 +14,7 @@ ColourMode mode = ColourMode::kAuto;
 
 /// The value of an environment variable; empty if it is not set.
 std::string_view environment(const char* name) {
-  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing sets any.
+  const char* const value = std::getenv(name);
   return value == nullptr ? std::string_view() : value;
 }
 

@@ -98,9 +98,7 @@ itm::Config read(const ocsd_itm_cfg& from) {
 
 /// The environment, as the reference reads it.  A program that changes it at the same time must
 /// lock it.
-const char* variable(const char* name) {
-  return std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
-}
+const char* variable(const char* name) { return std::getenv(name); }
 
 /// See etmv4-ete.md 4.1.
 std::uint32_t range_limit() {

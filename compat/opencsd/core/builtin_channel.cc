@@ -332,7 +332,7 @@ bool BuiltinChannel::ready() {
   return false;
 }
 
-void BuiltinChannel::not_ready(std::string_view message) {
+void BuiltinChannel::not_ready(std::string_view message) const {
   Logger::instance().error(names_.elements, OCSD_ERR_SEV_ERROR, ErrorNumber::kNotInit, kNoIndex,
                            kNoTraceId, message);
 }

@@ -57,7 +57,7 @@ class BuiltinChannel final : public Channel, private Observer {
   void follow_context(const Element& element);
   void refresh_if_changed();
   bool ready();
-  void not_ready(std::string_view message);
+  void not_ready(std::string_view message) const;
   Response to_sink(Operation operation);
   void to_monitor(Operation operation);
   void print_packet(const Printer& printer, const PacketRef& packet, bool with_bytes);

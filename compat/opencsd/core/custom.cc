@@ -14,8 +14,8 @@ namespace waymark::compat {
 
 CustomRegister& CustomRegister::instance() {
   // Never destroyed, like the log.
-  static CustomRegister* const all = new CustomRegister;
-  return *all;
+  static auto* const kAll = new CustomRegister;
+  return *kAll;
 }
 
 ErrorNumber CustomRegister::add(std::string_view name, ocsd_extern_dcd_fact_t& factory) {
@@ -203,14 +203,14 @@ Response CustomChannel::give() {
 }
 
 /// The decoder itself answers a block without bytes.
-Response CustomChannel::give_nothing(TraceIndex index) {
+Response CustomChannel::give_nothing(TraceIndex index) const {
   constexpr std::uint8_t kNone = 0;
   std::uint32_t used = 0;
   return instance_.fn_data_in(instance_.decoder_handle, OCSD_OP_DATA,
                               static_cast<ocsd_trc_index_t>(index), 0, &kNone, &used);
 }
 
-Response CustomChannel::operate(ocsd_datapath_op_t op) {
+Response CustomChannel::operate(ocsd_datapath_op_t op) const {
   return instance_.fn_data_in(instance_.decoder_handle, op, 0, 0, nullptr, nullptr);
 }
 
@@ -232,7 +232,7 @@ std::size_t CustomChannel::withdraw() {
   return used_;
 }
 
-void CustomChannel::update_flags() {
+void CustomChannel::update_flags() const {
   int flags = 0;
   if (client_.monitor != nullptr) flags |= OCSD_CUST_DCD_PKT_CB_USE_MON;
   if (client_.sink != nullptr) flags |= OCSD_CUST_DCD_PKT_CB_USE_SINK;

@@ -63,12 +63,12 @@ class CustomChannel final : public Channel {
 
  private:
   CustomChannel(Surroundings& around, const ocsd_extern_dcd_fact_t& factory);
-  Response operate(ocsd_datapath_op_t op);
+  Response operate(ocsd_datapath_op_t op) const;
   Response give();
-  Response give_nothing(TraceIndex index);
+  Response give_nothing(TraceIndex index) const;
   /// The name is known only after the creation; before, nothing is logged.
   [[nodiscard]] bool logs() const { return !component_.empty(); }
-  void update_flags();
+  void update_flags() const;
 
   Surroundings& around_;
   ocsd_extern_dcd_fact_t factory_;

@@ -57,7 +57,7 @@ Result<Level> chosen_level() {
   const Level* level = chosen().by_client;
   if (level == nullptr) {
     // A program that changes the environment at the same time must lock it.
-    const char* const text = std::getenv(kLevelVariable);  // NOLINT(concurrency-mt-unsafe)
+    const char* const text = std::getenv(kLevelVariable);
     if (text == nullptr || *text == '\0') {
       level = &default_level();
     } else {
@@ -74,7 +74,8 @@ const Level& level_in_use() {
   if (level != nullptr) [[likely]]
     return *level;
   const Result<Level> now = chosen_level();
-  return now ? *find(now->version) : default_level();
+  const Level* const known = now ? find(now->version) : nullptr;
+  return known != nullptr ? *known : default_level();
 }
 
 }  // namespace waymark::compat

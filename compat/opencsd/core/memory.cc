@@ -231,15 +231,13 @@ void Memory::begin() {
   if (exists_) return;
   exists_ = true;
   // A program that changes the environment at the same time must lock it.
-  // NOLINTBEGIN(concurrency-mt-unsafe)
   if (level_in_use().number < kLevel180) {
     // Its cache cannot be changed.
-    page_size_ = kPage1_3_3;
+    page_size_ = kPage133;
     return;
   }
   caches_ = std::getenv("OPENCSD_MEMACC_CACHE_OFF") == nullptr;
   const char* const size = std::getenv("OPENCSD_MEMACC_CACHE_PAGE_SIZE");
-  // NOLINTEND(concurrency-mt-unsafe)
   if (size == nullptr) return;
   const unsigned long asked = std::strtoul(size, nullptr, 0);
   page_size_ =

@@ -96,7 +96,7 @@ class Memory {
   static constexpr unsigned kLeastPage = 64;
   static constexpr unsigned kGreatestPage = 16384;
   static constexpr unsigned kDefaultPage = 2048;
-  static constexpr unsigned kPage1_3_3 = 256;
+  static constexpr unsigned kPage133 = 256;
   static constexpr int kLeastPages = 4;
   static constexpr int kMostPages = 256;
 

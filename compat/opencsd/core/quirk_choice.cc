@@ -132,7 +132,7 @@ QuirkChoice QuirkChoice::parse(std::string_view text, std::vector<std::string>& 
 
 QuirkChoice QuirkChoice::of_environment(std::vector<std::string>& unknown) {
   // A program that changes the environment at the same time must lock it.
-  const char* const text = std::getenv(kQuirksVariable);  // NOLINT(concurrency-mt-unsafe)
+  const char* const text = std::getenv(kQuirksVariable);
   return parse(text == nullptr ? "" : text, unknown, chosen_level().value_or(default_level()));
 }
 

@@ -50,11 +50,9 @@ constexpr Switch kSwitches[] = {
 };
 
 void read_environment(ListerOptions& options) {
-  // NOLINTBEGIN(concurrency-mt-unsafe): there is one thread.
   // Presence is enough.
   if (std::getenv("OPENCSD_ERR_ON_AA64_BAD_OPCODE") != nullptr) options.flags |= kA64OpcodeCheck;
   const char* limit = std::getenv("OPENCSD_INSTR_RANGE_LIMIT");
-  // NOLINTEND(concurrency-mt-unsafe)
   const long value = limit != nullptr ? std::strtol(limit, nullptr, 0) : 0;
   if (value > 0) options.range_limit = static_cast<std::uint32_t>(value);
 }

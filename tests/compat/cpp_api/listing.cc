@@ -298,7 +298,6 @@ void add_printers(const Client& client, ::DecodeTree& tree) {
   if (!options.decode) return;
   TrcGenericElementPrinter* elements = nullptr;
   static_cast<void>(tree.addGenElemPrinter(&elements));
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): this program has one thread.
   const char* const mode = std::getenv("CPPAPI_LISTING");
   if (mode != nullptr && std::strcmp(mode, "waits") == 0)
     elements->setTestWaits(std::numeric_limits<int>::max());
