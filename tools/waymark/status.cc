@@ -1,6 +1,7 @@
 // waymark status: how far a job is.
 
-#include <cmath>
+#include <fmt/format.h>
+
 #include <cmath>
 #include <memory>
 #include <string>
