@@ -13,8 +13,8 @@ struct Trees {
 
 Trees& trees() {
   // Never destroyed: clients may destroy their trees at the very end.
-  static Trees* const all = new Trees;
-  return *all;
+  static auto* const kAll = new Trees;
+  return *kAll;
 }
 
 }  // namespace

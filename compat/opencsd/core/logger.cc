@@ -3,7 +3,8 @@
 namespace waymark::compat {
 namespace {
 
-/// A function that receives the text may replace the log's output or its printer.
+/// A function that receives the text may replace the log's output or its printer, so this keeps it.
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
 void write(std::shared_ptr<MessageLog> output, std::string_view text) {
   if (output != nullptr) output->write(text);
 }
@@ -70,8 +71,8 @@ void Printer::print(std::string_view text) const {
 
 Logger& Logger::instance() {
   // Never destroyed: clients may log from their own destructors.
-  static Logger* const logger = new Logger;
-  return *logger;
+  static auto* const kLogger = new Logger;
+  return *kLogger;
 }
 
 void Logger::init(ocsd_err_severity_t verbosity, bool create_output) {

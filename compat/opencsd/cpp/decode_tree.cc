@@ -49,14 +49,17 @@ struct ProcessLogger {
   std::atomic<ITraceErrorLog*> current{&default_logger};
 };
 
+/// An interface that the decoder does not use is not missing.
+ocsd_err_t needed(ocsd_err_t err) { return err == OCSD_ERR_DCD_INTERFACE_UNUSED ? OCSD_OK : err; }
+
 ProcessLogger& process_logger() {
   // Never destroyed, because trees may live longer.
-  static ProcessLogger* const logger = new ProcessLogger;
+  static auto* const logger = new ProcessLogger;
   return *logger;
 }
 
 TrcIDecode& process_instruction_decoder() {
-  static TrcIDecode* const decoder = new TrcIDecode;
+  static auto* const decoder = new TrcIDecode;
   return *decoder;
 }
 
@@ -189,11 +192,6 @@ ocsd_err_t DecodeTree::createDecoder(const std::string& decoderName, int createF
   }
   if (err != OCSD_OK) destroyDecodeElement(id);
   return err;
-}
-
-/// An interface that the decoder does not use is not missing.
-static ocsd_err_t needed(ocsd_err_t err) {
-  return err == OCSD_ERR_DCD_INTERFACE_UNUSED ? OCSD_OK : err;
 }
 
 ocsd_err_t DecodeTree::connectDecoder(DecodeTreeElement* element, uint8_t CSID, int createFlags) {

@@ -17,7 +17,7 @@ ocsd_trc_index_t narrow(TraceIndex index) {
 }  // namespace
 
 Bytes& MemoryScope::current() {
-  thread_local Bytes memory;
+  thread_local Bytes memory;  // NOLINT(misc-use-internal-linkage): it is local.
   return memory;
 }
 

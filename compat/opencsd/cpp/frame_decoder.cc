@@ -17,7 +17,6 @@
 namespace frames = waymark::frames;
 using waymark::Bytes;
 using waymark::Diagnostic;
-using waymark::kNoTraceId;
 using waymark::kTraceIdCount;
 using waymark::TraceId;
 using waymark::TraceIndex;

@@ -42,7 +42,7 @@ struct Shared {
 
 Shared& shared() {
   // Never destroyed, because accessors may live longer.
-  static Shared* const all = new Shared;
+  static auto* const all = new Shared;
   return *all;
 }
 

@@ -243,7 +243,7 @@ void EtmV4ITrcPacket::set32BitAddress(uint32_t addr, uint8_t IS) {
     v_addr.val = addr;
     v_addr.size = VA_32BIT;
   }
-  if (v_addr.valid_bits < 32) v_addr.valid_bits = 32;
+  v_addr.valid_bits = std::max<uint8_t>(v_addr.valid_bits, 32);
   v_addr_ISA = IS;
   pushAddr();
 }
@@ -251,7 +251,7 @@ void EtmV4ITrcPacket::set32BitAddress(uint32_t addr, uint8_t IS) {
 void EtmV4ITrcPacket::updateShortAddress(uint32_t addr, uint8_t IS, uint8_t update_bits) {
   const uint64_t mask = low_mask(update_bits);
   v_addr.pkt_bits = update_bits;
-  if (v_addr.valid_bits < update_bits) v_addr.valid_bits = update_bits;
+  v_addr.valid_bits = std::max(v_addr.valid_bits, update_bits);
   v_addr.val = (v_addr.val & ~mask) | (addr & mask);
   v_addr_ISA = IS;
   pushAddr();

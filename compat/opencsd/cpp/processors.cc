@@ -24,6 +24,7 @@ class ProcessorEngine : public Engine {
  public:
   using Processor = typename Parts::Processor;
 
+  // NOLINTNEXTLINE(bugprone-crtp-constructor-accessibility): `Gate` inherits it.
   explicit ProcessorEngine(Processor& processor) : processor_(processor) {}
 
  protected:
@@ -86,6 +87,7 @@ class ProcessorEngine : public Engine {
 }  // namespace waymark::compat
 
 // The rest is the same for each class except for its name.
+// NOLINTBEGIN(bugprone-macro-parentheses): the arguments are types.
 #define WAYMARK_PROCESSOR(CLASS, PARTS)                                                       \
   class CLASS##Impl final : public waymark::compat::ProcessorEngine<PARTS, CLASS##Impl> {     \
    public:                                                                                    \
@@ -156,6 +158,7 @@ class ProcessorEngine : public Engine {
   void waymark::compat::join(CLASS& processor, BuiltinDecoder& decoder) {                     \
     CLASS##Impl::of(processor).set_decoder(&decoder);                                         \
   }
+// NOLINTEND(bugprone-macro-parentheses)
 
 using waymark::compat::EtmV3Parts;
 using waymark::compat::EtmV4Parts;

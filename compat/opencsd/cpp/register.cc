@@ -10,7 +10,7 @@ namespace {
 /// Any thread may make trees.
 std::recursive_mutex& register_mutex() {
   // Never destroyed, because trees may live longer.
-  static std::recursive_mutex* const mutex = new std::recursive_mutex;
+  static auto* const mutex = new std::recursive_mutex;
   return *mutex;
 }
 
