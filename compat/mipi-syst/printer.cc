@@ -150,7 +150,7 @@ std::string reference_sentence(const CollateralProblem& problem) {
                          problem.reason);
     case kValue:
       return fmt::format(
-          "error loading '{}': Malformed {}entry {}=\"{}\" value =\"{}\" for catalog {}",
+          R"(error loading '{}': Malformed {}entry {}="{}" value ="{}" for catalog {})",
           problem.file, problem.element, problem.attribute, problem.value, problem.text,
           problem.client);
     case kPlace:

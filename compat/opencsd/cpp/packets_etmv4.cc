@@ -1,4 +1,5 @@
 // Packets of the ETMv4 and ETE as a class: setters for programs that make packets, and text.
+#include <algorithm>
 #include <cstring>
 
 #include "opencsd/etmv4/trc_pkt_elem_etmv4i.h"
