@@ -172,9 +172,8 @@ class BegunLine {
 void print_file(std::FILE* input, Printer& printer, Output& output) {
   std::vector<char> chunk(kChunk);
   BegunLine begun;
-  // Less than a chunk is the end.
-  for (std::size_t size = chunk.size(); size == chunk.size() && output.error() == 0;) {
-    size = std::fread(chunk.data(), 1, chunk.size(), input);
+  while (std::feof(input) == 0 && std::ferror(input) == 0 && output.error() == 0) {
+    const std::size_t size = std::fread(chunk.data(), 1, chunk.size(), input);
     std::string_view rest(chunk.data(), size);
     while (!rest.empty()) {
       const std::size_t end = rest.find('\n');
