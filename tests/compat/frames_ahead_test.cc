@@ -111,7 +111,7 @@ class FramesAhead : public CApi {
   }
 
   /// A client that answers WAIT at the beginning gets frame by frame, or packet by packet.
-  void expect_equal(const ByteVector& trace, Client client, bool callback = false) {
+  void expect_equal(const ByteVector& trace, const Client& client, bool callback = false) {
     Client careful = client;
     careful.first_wait = 1;
     const Seen ahead = run(trace, client, callback);

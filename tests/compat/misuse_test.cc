@@ -133,8 +133,8 @@ TEST_F(MisuseCApi, packet_functions_go_where_they_can) {
 TEST_F(MisuseCApi, memory_ranges_begin_even_and_do_not_overlap) {
   formatted();
   const auto buffer = [&](ocsd_vaddr_t address, ocsd_mem_space_acc_t space, std::uint32_t size) {
-    static const std::array<std::uint8_t, 64> bytes{};
-    return ocsd_dt_add_buffer_mem_acc(tree, address, space, bytes.data(), size);
+    static const std::array<std::uint8_t, 64> kBytes{};
+    return ocsd_dt_add_buffer_mem_acc(tree, address, space, kBytes.data(), size);
   };
   EXPECT_EQ(ocsd_dt_remove_mem_acc(tree, 0, kOldAny), OCSD_ERR_NOT_INIT);
   EXPECT_EQ(ocsd_dt_set_mem_acc_cacheing(tree, 1, 1024, 8), OCSD_ERR_NOT_INIT);

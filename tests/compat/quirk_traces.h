@@ -34,6 +34,7 @@ struct QuirkRow {
 };
 
 /// For messages of failed tests.
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest looks for this name.
 inline void PrintTo(const QuirkRow& row, std::ostream* out) { *out << row.quirk; }
 
 std::span<const QuirkRow> quirk_rows();
