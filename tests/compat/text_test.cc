@@ -314,7 +314,8 @@ TEST_F(TextCApi, payloads_of_software_trace_stand_where_1_3_3_had_them_too) {
                   auto& to = *static_cast<Seen*>(const_cast<void*>(context));
                   if (element->elem_type != OCSD_GEN_TRC_ELEM_SWTRACE) return OCSD_RESP_CONT;
                   const void* old = nullptr;
-                  std::memcpy(&old, reinterpret_cast<const char*>(element) + 80, sizeof old);
+                  std::memcpy(static_cast<void*>(&old), reinterpret_cast<const char*>(element) + 80,
+                              sizeof old);
                   std::memcpy(&to.now, element->ptr_extended_data, sizeof to.now);
                   std::memcpy(&to.old, old, sizeof to.old);
                   to.bits = element->sw_trace_info.swt_payload_pkt_bitsize;
