@@ -100,6 +100,8 @@ export class FindPane {
     this.what.value = find.what;
     this.input.value = find.text;
     this.hint();
+    // A link may be opened before anything is read. When something is, the capture says so.
+    if (!app.view.selection && !app.axis.length && !app.capture.progress.complete) return;
     void this.search(false);
   }
 
@@ -129,12 +131,16 @@ export class FindPane {
     if (!find) return;
     this.asked = `${find.what}:${find.text}`;
     const scope = app.view.selection ?? { from: 0, to: app.axis.length };
+    this.until = scope.to;
     if (!onwards) {
-      this.until = scope.to;
       this.searchedTo = scope.from;
       app.hits = [];
       this.current = -1;
       app.emit('hits');
+    }
+    if (this.until <= this.searchedTo) {
+      this.show(this.isAtEnd(), '');
+      return;
     }
     this.note.textContent = 'Searching…';
     this.more.hidden = true;
@@ -150,13 +156,18 @@ export class FindPane {
       app.hits = [...app.hits, ...value.hits.filter((hit) => !known.has(hitKey(hit)))];
       const stuck = onwards && value.searched_to <= this.searchedTo;
       this.searchedTo = value.searched_to;
-      this.show(value.complete || stuck, visible(value.note) || note);
+      this.show(this.isAtEnd() && (value.complete || stuck), visible(value.note) || note);
     } catch (error) {
       if (isCancelled(error)) return;
       this.note.textContent = '';
       this.body.replaceChildren(emptyState('The search failed.', sentence(error)));
     }
     app.emit('hits');
+  }
+
+  /** The axis may have grown since the search began. */
+  private isAtEnd(): boolean {
+    return !!this.app.view.selection || this.until >= this.app.axis.length;
   }
 
   private show(complete: boolean, note: string): void {
