@@ -41,7 +41,7 @@ inline EtmV4Config sample_config() {
   registers.reg_idr2 = 0x488;
   registers.arch_ver = ARCH_V8;
   registers.core_prof = profile_CortexA;
-  return EtmV4Config(&registers);
+  return {&registers};
 }
 
 struct TreeDeleter {
