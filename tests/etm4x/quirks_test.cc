@@ -165,7 +165,7 @@ const QuirkCase kCases[] = {
 TEST(Quirks, each_alone_is_the_driver_and_without_it_repaired) {
   std::set<std::string_view> seen;
   for (const QuirkCase& c : kCases) {
-    const auto row = std::ranges::find(kQuirks, c.quirk, &NamedQuirk<Quirks>::name);
+    const auto* const row = std::ranges::find(kQuirks, c.quirk, &NamedQuirk<Quirks>::name);
     ASSERT_NE(row, kQuirks.end()) << c.quirk;
     Quirks alone;
     alone.*row->flag = true;

@@ -21,8 +21,8 @@ TEST(StrictNumber, base_16_with_and_without_prefix) {
 }
 
 TEST(StrictNumber, anything_else_is_refused) {
-  for (const auto text : {"", "\n", "0x", "0x\n", " 1", "1 ", "1\n\n", "-1", "+-1", "++1", "g",
-                          "1g", "1,2", "0x0x1", "+"}) {
+  for (const char* const text : {"", "\n", "0x", "0x\n", " 1", "1 ", "1\n\n", "-1", "+-1", "++1",
+                                 "g", "1g", "1,2", "0x0x1", "+"}) {
     EXPECT_EQ(strict_number(text, 16), kBad) << text;
   }
 }
@@ -80,9 +80,11 @@ TEST(FirstWord, is_what_stands_between_blanks) {
 }
 
 TEST(BooleanWord, kernel_words) {
-  for (const auto word : {"1", "y", "Yes", "t", "on", "ON\n"}) EXPECT_EQ(boolean_word(word), true);
-  for (const auto word : {"0", "n", "No", "f", "off", "OF"}) EXPECT_EQ(boolean_word(word), false);
-  for (const auto word : {"", "2", "o", "x"}) EXPECT_EQ(boolean_word(word), kBad) << word;
+  for (const char* const word : {"1", "y", "Yes", "t", "on", "ON\n"})
+    EXPECT_EQ(boolean_word(word), true);
+  for (const char* const word : {"0", "n", "No", "f", "off", "OF"})
+    EXPECT_EQ(boolean_word(word), false);
+  for (const char* const word : {"", "2", "o", "x"}) EXPECT_EQ(boolean_word(word), kBad) << word;
 }
 
 TEST(Lines, end_in_a_newline) {

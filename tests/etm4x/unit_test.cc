@@ -147,6 +147,7 @@ TEST(Enable, order_is_that_of_the_driver) {
   const auto& values = image.values();
   EXPECT_EQ(values.back().name, "TRCPRGCTLR");
   std::vector<std::string> names;
+  names.reserve(values.size());
   for (const auto& value : values) names.push_back(value.name);
   const auto at = [&](std::string_view name) { return std::ranges::find(names, name); };
   EXPECT_LT(at("TRCCONFIGR"), at("TRCVICTLR"));

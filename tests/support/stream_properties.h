@@ -256,6 +256,9 @@ class Properties : public testing::Test {
 
 namespace waymark {
 
+// GoogleTest makes classes of these names.
+// NOLINTBEGIN(readability-identifier-naming)
+
 /// Of any stream.
 template <class Part>
 using StreamProperties = support::Properties<Part>;
@@ -314,6 +317,8 @@ TYPED_TEST_P(CodeProperties, counts_and_gives_elements_in_turn) {
 REGISTER_TYPED_TEST_SUITE_P(CodeProperties, gives_the_same_with_and_without_the_block_cache,
                             counts_what_its_elements_tell, counts_what_repeats,
                             counts_and_gives_elements_in_turn);
+
+// NOLINTEND(readability-identifier-naming)
 // A protocol without a program has only the others.
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CodeProperties);
 

@@ -266,6 +266,7 @@ TEST(cpp_api_tree, trees_in_two_threads_are_independent) {
   std::array<Collector, 2> sinks;
   {
     std::vector<std::jthread> threads;
+    threads.reserve(sinks.size());
     for (Collector& sink : sinks)
       threads.emplace_back([&sink, &trace] {
         for (int i = 0; i < 3; ++i) {
