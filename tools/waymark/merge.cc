@@ -158,12 +158,9 @@ class Merger {
         exports::add(branches_, *list);
         break;
       }
-      case shard::Payload::kTree: {
-        stacks::Tree tree;
-        WAYMARK_TRY(shard::add_tree(shard::content_of(part), tree));
-        trees_.add(std::move(tree));
+      case shard::Payload::kTree:
+        WAYMARK_TRY(add_tree(part));
         break;
-      }
       case shard::Payload::kTables:
         WAYMARK_TRY(add_files(part));
         break;
@@ -226,10 +223,17 @@ class Merger {
         join_stack_slices(folder_, first, stack_export_of(options_, *shown), found, failed);
     // As a part has it, so that it does not need the programs of the capture.
     const shard::Part whole{.content = shard::encode(found)};
-    stacks::Tree tree;
-    if (failed == kOk && shard::add_tree(shard::content_of(whole), tree))
-      trees_.add(std::move(tree));
+    if (failed != kOk) return code;
+    if (const auto added = add_tree(whole); !added)
+      return failed = complain(added.error().detail, kInput);
     return code;
+  }
+
+  Result<void> add_tree(const shard::Part& part) {
+    stacks::Tree tree;
+    WAYMARK_TRY(shard::add_tree(shard::content_of(part), tree));
+    trees_.add(std::move(tree));
+    return {};
   }
 
   int add_counts(const shard::Cut& cut, std::size_t first, int& failed) {
