@@ -143,7 +143,9 @@ TEST(Snapshot, limits_end_the_reading) {
 
   store = sound_store();
   store.texts["snapshot.ini"] = "[device_list]\n=a\n=a\n=a\n=a\n=a\n";
-  store.texts["a"] = "[device]\nname=a\n" + std::string(kMaxIniFileSize - 100, '\n');
+  std::string& long_file = store.texts["a"] = "[device]\nname=a\n";
+  const std::string line = ";" + std::string(4000, '-') + "\n";
+  while (long_file.size() + line.size() < kMaxIniFileSize) long_file += line;
   EXPECT_THAT(store.error(), HasSubstr("exceed"));
 }
 

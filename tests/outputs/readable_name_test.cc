@@ -37,6 +37,7 @@ constexpr const char* kNames[] = {
     "_ZNSt6vectorIiSaIiEE9push_backERKi",
     "_ZNSt8_Rb_treeIPvSt4pairIKS0_mESt10_Select1stIS3_ESt4lessIS0_ESaIS3_EE8_M_eraseEPSt13_Rb_tree_"
     "nodeIS3_E",
+    // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one name in three parts.
     "_ZNKSt3mapINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEESt6vectorIS5_SaIS5_"
     "EESt4lessIS5_"
     "ESaISt4pairIKS5_S8_EEE4findERSC_",

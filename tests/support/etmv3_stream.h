@@ -220,7 +220,7 @@ inline std::vector<std::uint8_t> etmv3_stream(Random& random, const etmv3::Confi
   const auto put = [&](const etmv3::Packet& packet) {
     const auto done = etmv3::encode(packet, config, bytes);
     if (done) return;
-    std::fprintf(stderr, "%s\n", done.error().detail.c_str());
+    (void)std::fprintf(stderr, "%s\n", done.error().detail.c_str());
     std::abort();
   };
   etmv3::Packet async;

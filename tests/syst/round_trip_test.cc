@@ -52,6 +52,7 @@ std::uint64_t now() { return kNow; }
 
 /// One random message of any kind.
 template <class AnyHandle>
+// NOLINTNEXTLINE(readability-function-size): a case for each kind of message.
 Expected send(const AnyHandle& handle, support::Random& random, Packing packing) {
   const auto level = static_cast<Level>(random.below(8));
   const bool wide = packing == Packing::k64;

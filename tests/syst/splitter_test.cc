@@ -5,6 +5,7 @@
 
 #include "support.h"
 #include "support/random.h"
+#include "support/seed_count.h"
 #include "waymark/syst/instrument.h"
 #include "waymark/syst/parser.h"
 #include "waymark/syst/sinks.h"
@@ -292,7 +293,7 @@ std::vector<std::uint8_t> fragments(support::Random& random) {
 }
 
 TEST(SystSplitter, chunks_of_any_size_make_no_difference_to_any_bytes) {
-  for (std::uint64_t seed = 0; seed < 4000; ++seed) {
+  for (std::uint64_t seed = 0; seed < support::seed_count(4000); ++seed) {
     support::Random random(seed);
     const std::vector<std::uint8_t> bytes = fragments(random);
     const auto whole = split<StreamSplitter>(bytes, 0);

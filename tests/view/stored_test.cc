@@ -33,7 +33,7 @@ class StoredTest : public testing::Test {
       ASSERT_TRUE(made) << made.error().detail;
       units.push_back(*std::move(made));
     }
-    auto maker = synth::CaptureMaker::create({.size = std::uint64_t{3} << 20}, std::move(units));
+    auto maker = synth::CaptureMaker::create({.size = std::uint64_t{2} << 20}, std::move(units));
     ASSERT_TRUE(maker);
     ASSERT_TRUE(synth::write_capture(*maker, &*program, capture()));
   }
