@@ -163,7 +163,7 @@ class CacheCApi : public CApi {
     code.most_asked = std::max(code.most_asked, wanted);
     ++code.asked;
     if (address < kLoopAddress || address >= kLoopAddress + code.bytes.size()) return 0;
-    const std::size_t at = address - kLoopAddress;
+    const auto at = static_cast<std::size_t>(address - kLoopAddress);
     const std::size_t size = std::min<std::size_t>(wanted, code.bytes.size() - at);
     std::copy_n(code.bytes.begin() + static_cast<std::ptrdiff_t>(at), size, out);
     return static_cast<std::uint32_t>(size);

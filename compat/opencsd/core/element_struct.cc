@@ -23,6 +23,15 @@ std::uint64_t payload_mask(unsigned bits) {
   return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
 }
 
+unsigned payload_bytes(unsigned bits) { return (bits + 7) / 8; }
+
+/// A client reads a payload as an integer of its own size, at the address of the payload: in a word
+/// of 64 bits, that is the low end only if the machine is little endian.
+unsigned payload_shift(unsigned bits) {
+  return std::endian::native == std::endian::little || bits >= 64 ? 0
+                                                                  : 64 - 8 * payload_bytes(bits);
+}
+
 // -- The members of the structure, each once, in both directions. ---------------------------------
 
 using Struct = ocsd_generic_trace_elem;
@@ -221,7 +230,8 @@ void ElementStruct::fill_software_trace(const Element& element) {
     elem_.has_ts = 1;
   }
   if (element.extra_value == 0) return;
-  payload_ = element.start & payload_mask(element.extra_value);
+  payload_ = (element.start & payload_mask(element.extra_value))
+             << payload_shift(element.extra_value);
   const void* const payload = &payload_;
   elem_.extended_data = 1;
   elem_.ptr_extended_data = payload;
@@ -285,10 +295,10 @@ void read_software_trace(const ocsd_generic_trace_elem& from, Element& to) {
   to.sw_id = {info.swt_master_id, info.swt_channel_id};
   to.extra = static_cast<std::uint8_t>(flags_of<kSoftwareBits>(info.swt_flag_bits));
   to.extra_value = info.swt_payload_pkt_bitsize;
-  const unsigned bytes = (info.swt_payload_pkt_bitsize + 7U) / 8;
+  const unsigned bytes = payload_bytes(info.swt_payload_pkt_bitsize);
   if (from.ptr_extended_data == nullptr || bytes == 0 || bytes > sizeof to.start) return;
-  static_assert(std::endian::native == std::endian::little, "payloads are little endian");
   std::memcpy(&to.start, from.ptr_extended_data, bytes);
+  to.start >>= payload_shift(info.swt_payload_pkt_bitsize);
 }
 
 void read_itm_trace(const ocsd_generic_trace_elem& from, Element& to) {
