@@ -7,7 +7,8 @@ import threading
 import time
 
 import pytest
-from support.live_servers import CLOSE, OpenocdServer, SerialLine, Server, chunks, free_port, orbflow
+from support.live_servers import (CLOSE, GenuineOpenocd, OpenocdServer, SerialLine, Server, chunks, free_port,
+                                  orbflow)
 from support.programs import HANG_SECONDS, check, Result
 from support.trace_bytes import ATOM_E, ATOM_N, ETMV4_REGISTERS, ETMV4_START, ITM_ROUND, ITM_SYNC, ITM_TRACE, framed
 
@@ -102,6 +103,16 @@ def test_frames_whose_ids_appear_late(run, frames, program_file, command):
 def test_openocd(run, itm):
     with OpenocdServer([itm.read_bytes()]) as server:
         assert run('decode', address(server, 'openocd'), *ITM, *ONCE).out == run('decode', itm, *ITM).out
+
+
+def test_the_genuine_openocd(run):
+    with GenuineOpenocd('init') as server:
+        started = Started(run, 'decode', address(server, 'openocd'), *ITM, *ONCE)
+        started.wait_for('Nothing has arrived from openocd://', 'err')
+        server.stop()
+        started.end(expect=3).says('empty')
+    with GenuineOpenocd('noinit') as server:
+        run('decode', address(server, 'openocd'), *ITM, *ONCE, expect=3).one_sentence('does not send trace', 'run init')
 
 
 @pytest.mark.parametrize('tag', [1, 2])

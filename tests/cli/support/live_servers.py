@@ -8,6 +8,7 @@ import os
 import pty
 import random
 import socket
+import subprocess
 import threading
 import time
 import tty
@@ -169,6 +170,35 @@ class SerialLine:
     def unplug(self):
         os.close(self.child)
         os.close(self.parent)
+
+
+class GenuineOpenocd:
+    """OpenOCD itself, without an adapter: its Tcl port is real, and no trace ever arrives."""
+
+    def __init__(self, *commands):
+        self.port = free_port()
+        self.arguments = ['openocd']
+        for command in ('adapter driver dummy', 'adapter speed 1000', 'bindto 127.0.0.1', 'gdb_port disabled',
+                        'telnet_port disabled', f'tcl_port {self.port}', *commands):
+            self.arguments += ['-c', command]
+
+    def __enter__(self):
+        self.process = subprocess.Popen(self.arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.PIPE)
+        said = b''
+        # Further lines are few, so the pipe does not fill.
+        while b'for tcl connections' not in said:
+            line = self.process.stderr.readline()
+            assert line, said
+            said += line
+        return self
+
+    def stop(self):
+        self.process.terminate()
+        self.process.communicate(timeout=PATIENCE)
+
+    def __exit__(self, *_):
+        self.stop()
 
 
 def free_port():
