@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstring>
 #include <functional>
 #include <string>
 #include <vector>
@@ -60,8 +59,11 @@ inline constexpr std::uint32_t kLoopAddress = 0x1000;
 inline constexpr std::array<std::uint32_t, 2> kLoop = {0xD503201F, 0x54FFFFE1};
 
 inline ByteVector code(std::initializer_list<std::uint32_t> words) {
-  ByteVector bytes(words.size() * 4);
-  std::memcpy(bytes.data(), words.begin(), bytes.size());
+  ByteVector bytes;
+  bytes.reserve(words.size() * 4);
+  for (const std::uint32_t word : words)
+    for (unsigned shift = 0; shift < 32; shift += 8)
+      bytes.push_back(static_cast<std::uint8_t>(word >> shift));
   return bytes;
 }
 inline ByteVector loop_code() { return code({kLoop[0], kLoop[1]}); }

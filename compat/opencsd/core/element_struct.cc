@@ -1,10 +1,11 @@
 #include "element_struct.h"
 
 #include <array>
-#include <bit>
 #include <cstring>
 #include <type_traits>
 #include <utility>
+
+#include "payload.h"
 
 namespace waymark::compat {
 namespace {
@@ -21,15 +22,6 @@ static_assert(offsetof(ocsd_generic_trace_elem, sw_trace_info) + sizeof(ocsd_swt
 
 std::uint64_t payload_mask(unsigned bits) {
   return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
-}
-
-unsigned payload_bytes(unsigned bits) { return (bits + 7) / 8; }
-
-/// A client reads a payload as an integer of its own size, at the address of the payload: in a word
-/// of 64 bits, that is the low end only if the machine is little endian.
-unsigned payload_shift(unsigned bits) {
-  return std::endian::native == std::endian::little || bits >= 64 ? 0
-                                                                  : 64 - 8 * payload_bytes(bits);
 }
 
 // -- The members of the structure, each once, in both directions. ---------------------------------

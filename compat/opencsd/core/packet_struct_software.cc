@@ -2,34 +2,11 @@
 #include <algorithm>
 
 #include "packet_struct.h"
+#include "payload.h"
 
 namespace waymark::compat {
 
 // -- STM. -----------------------------------------------------------------------------------------
-
-void fill(const stm::Packet& from, ocsd_stm_pkt& to) {
-  using stm::PacketType;
-  // The reference does not have these types.
-  const auto number = [](PacketType type) {
-    return type <= PacketType::kReserved ? static_cast<ocsd_stm_pkt_type>(type) : STM_PKT_RESERVED;
-  };
-  to.type = number(from.type);
-  to.err_type = number(from.error_type);
-  to.master = static_cast<std::uint8_t>(from.master);
-  to.channel = from.channel;
-  to.timestamp = from.timestamp;
-  to.pkt_ts_bits = from.has_timestamp ? from.timestamp_bits : 0;
-  to.pkt_has_ts = from.has_timestamp;
-  to.pkt_has_marker = from.marker;
-  to.payload.D64 = from.payload;
-  if (from.type == PacketType::kVersion) {
-    constexpr std::uint64_t kNatural = 3;
-    constexpr std::uint64_t kGray = 4;
-    to.ts_type = from.payload == kNatural ? STM_TS_NATBINARY
-                 : from.payload == kGray  ? STM_TS_GREY
-                                          : STM_TS_UNKNOWN;
-  }
-}
 
 namespace {
 
@@ -60,6 +37,30 @@ std::uint8_t payload_bits(stm::PacketType type) {
 }
 
 }  // namespace
+
+void fill(const stm::Packet& from, ocsd_stm_pkt& to) {
+  using stm::PacketType;
+  // The reference does not have these types.
+  const auto number = [](PacketType type) {
+    return type <= PacketType::kReserved ? static_cast<ocsd_stm_pkt_type>(type) : STM_PKT_RESERVED;
+  };
+  to.type = number(from.type);
+  to.err_type = number(from.error_type);
+  to.master = static_cast<std::uint8_t>(from.master);
+  to.channel = from.channel;
+  to.timestamp = from.timestamp;
+  to.pkt_ts_bits = from.has_timestamp ? from.timestamp_bits : 0;
+  to.pkt_has_ts = from.has_timestamp;
+  to.pkt_has_marker = from.marker;
+  to.payload.D64 = from.payload << payload_shift(payload_bits(from.type));
+  if (from.type == PacketType::kVersion) {
+    constexpr std::uint64_t kNatural = 3;
+    constexpr std::uint64_t kGray = 4;
+    to.ts_type = from.payload == kNatural ? STM_TS_NATBINARY
+                 : from.payload == kGray  ? STM_TS_GREY
+                                          : STM_TS_UNKNOWN;
+  }
+}
 
 void read(const ocsd_stm_pkt& from, stm::Packet& to) {
   to.type =
