@@ -12,6 +12,10 @@ namespace waymark {
 namespace {
 
 class SameFile : public testing::Test {
+ public:
+  SameFile(const SameFile&) = delete;
+  SameFile& operator=(const SameFile&) = delete;
+
  protected:
   SameFile() {
     std::filesystem::create_directories(folder_);
@@ -24,9 +28,6 @@ class SameFile : public testing::Test {
     std::error_code error;
     std::filesystem::remove_all(folder_, error);
   }
-  SameFile(const SameFile&) = delete;
-  SameFile& operator=(const SameFile&) = delete;
-
   [[nodiscard]] std::string path(const char* name) const { return (folder_ / name).string(); }
 
   std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) /

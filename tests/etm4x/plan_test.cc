@@ -78,7 +78,7 @@ TEST(PlanParser, ranges) {
 }
 
 TEST(PlanParser, every_refusal_names_line_rule_and_remedy) {
-  const std::pair<std::string_view, std::string_view> kCases[] = {
+  constexpr std::pair<std::string_view, std::string_view> kCases[] = {
       {"nonsense\n", "line 2: 'nonsense' is not a setting. A line begins with one of: include,"},
       {"return-stack 1\n",
        "line 2: '1' is more than 'return-stack' takes. The form is: return-stack."},
@@ -133,7 +133,7 @@ TEST(PlanParser, every_refusal_names_line_rule_and_remedy) {
 }
 
 TEST(PlanCheck, what_the_unit_lacks_is_named_with_an_alternative) {
-  const std::pair<std::string_view, std::string_view> kCases[] = {
+  constexpr std::pair<std::string_view, std::string_view> kCases[] = {
       {"trace-context-id\n", "the unit has no context ID trace (TRCIDR2.CIDSIZE is 0)"},
       {"trace-vmid\n", "the unit has no VMID trace"},
       {"cycles\n", "the unit has no cycle counting (TRCIDR0.TRCCCI is 0)"},

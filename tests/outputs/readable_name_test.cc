@@ -31,13 +31,13 @@ std::string demangled(const std::string& name) {
   return text == nullptr ? std::string() : std::string(text.get());
 }
 
+// NOLINTBEGIN(bugprone-suspicious-missing-comma): long names are in parts.
 constexpr const char* kNames[] = {
     "_Z1fv",
     "_ZN3app3runEi",
     "_ZNSt6vectorIiSaIiEE9push_backERKi",
     "_ZNSt8_Rb_treeIPvSt4pairIKS0_mESt10_Select1stIS3_ESt4lessIS0_ESaIS3_EE8_M_eraseEPSt13_Rb_tree_"
     "nodeIS3_E",
-    // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one name in three parts.
     "_ZNKSt3mapINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEESt6vectorIS5_SaIS5_"
     "EESt4lessIS5_"
     "ESaISt4pairIKS5_S8_EEE4findERSC_",
@@ -56,6 +56,7 @@ constexpr const char* kNames[] = {
     "_ZNSsD1Ev",
     "_Z1fIXadL_Z1gvEEEvv.constprop.0",
 };
+// NOLINTEND(bugprone-suspicious-missing-comma)
 
 // The demangler of libstdc++ is another build of the same source.
 TEST(ReadableName, names_are_those_of_libstdcxx) {
