@@ -190,7 +190,8 @@ TEST(SystCollateral, of_several_masks_the_first_client_counts) {
 TEST(SystCollateral, many_masked_texts_are_found_at_once) {
   std::string entries;
   for (unsigned i = 0; i < 100000; i += 2) {
-    entries += fmt::format(R"(<syst:Format ID="{}" Mask="0xFFFFFFFE">{}</syst:Format>)", 100 + i, i);
+    entries +=
+        fmt::format(R"(<syst:Format ID="{}" Mask="0xFFFFFFFE">{}</syst:Format>)", 100 + i, i);
   }
   Collateral collateral;
   ASSERT_TRUE(collateral.add_text("a.xml", catalog(entries)));
