@@ -36,7 +36,7 @@ namespace waymark::fuzz {
 
 inline void require(bool condition, const char* what) {
   if (condition) return;
-  std::fputs(what, stderr);
+  (void)std::fputs(what, stderr);
   std::abort();
 }
 

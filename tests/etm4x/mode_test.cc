@@ -15,6 +15,7 @@ struct Registers {
   friend bool operator==(const Registers&, const Registers&) = default;
 };
 
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest calls it by this name.
 void PrintTo(const Registers& r, std::ostream* out) {
   *out << std::hex << r.configr << ' ' << r.eventctl1r << ' ' << r.stallctlr << ' ' << r.victlr;
 }
@@ -36,7 +37,7 @@ struct Bit {
 };
 
 TEST(Mode, each_bit_alone_with_and_without_the_feature) {
-  const Bit kBits[] = {
+  constexpr Bit kBits[] = {
       {1U << 0, {0, 0, 0, kFullLevels}, {0, 0, 0, kBareLevels}},
       {1U << 1, {1U << 1, 0, 0, kFullLevels}, {0, 0, 0, kBareLevels}},
       {1U << 2, {2U << 1, 0, 0, kFullLevels}, {0, 0, 0, kBareLevels}},

@@ -32,7 +32,7 @@ inline std::string random_bytes(support::Random& random, const FileRow& row) {
   std::string text;
   switch (row.grammar) {
     case Grammar::kWord: {
-      for (const auto word : {"none", "ctxid", "vmid", "all", "instr", "data_load"}) {
+      for (const char* const word : {"none", "ctxid", "vmid", "all", "instr", "data_load"}) {
         if (random.one_in(4)) return word;
       }
       break;

@@ -46,9 +46,8 @@ inline Term random_term(support::Random& random) {
   const auto kind = static_cast<ResourceKind>(random.below(9));
   const unsigned count = random.between(1, 2);
   for (unsigned i = 0; i < count; ++i) {
-    Resource resource = random_resource(random, kind);
-    if (term.any.empty() || !(term.any.front() == resource))
-      term.any.push_back(std::move(resource));
+    const Resource resource = random_resource(random, kind);
+    if (term.any.empty() || !(term.any.front() == resource)) term.any.push_back(resource);
   }
   return term;
 }

@@ -5,6 +5,8 @@
 namespace waymark::etmv4 {
 namespace {
 
+const P0Queue kFresh;
+
 TEST(Etmv4P0Queue, entries_leave_at_both_ends) {
   P0Queue queue;
   for (TraceIndex index = 1; index <= 4; ++index) queue.add(EntryKind::kEvent, index);
@@ -47,9 +49,9 @@ TEST(Etmv4P0Queue, the_held_address_becomes_the_first_entry) {
 TEST(Etmv4P0Queue, what_was_held_does_not_count) {
   P0Queue queue;
   queue.hold(5, 0x1000, 1);
-  EXPECT_FALSE(queue == P0Queue());
+  EXPECT_FALSE(queue == kFresh);
   queue.drop_held();
-  EXPECT_TRUE(queue == P0Queue());
+  EXPECT_TRUE(queue == kFresh);
 }
 
 TEST(Etmv4P0Queue, an_exception_leads_to_an_address_with_or_without_a_context) {
@@ -95,7 +97,7 @@ TEST(Etmv4P0Queue, reset_forgets_everything) {
   queue.depth = 3;
   queue.awaits_address = true;
   queue.reset();
-  EXPECT_TRUE(queue == P0Queue());
+  EXPECT_TRUE(queue == kFresh);
   EXPECT_TRUE(queue.empty());
 }
 

@@ -152,7 +152,7 @@ constexpr std::array kColumns = {
     ParquetColumn{.name = "text", .type = ParquetType::kText, .nullable = true},
 };
 
-std::string written(std::size_t rows, ParquetOptions options) {
+std::string written(std::size_t rows, const ParquetOptions& options) {
   TextBuffer out;
   ParquetWriter writer(kColumns, options, out);
   for (std::size_t i = 0; i < rows; ++i) {

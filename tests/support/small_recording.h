@@ -6,7 +6,6 @@
 #include <array>
 #include <filesystem>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -45,10 +44,12 @@ class SmallRecording : public testing::Test {
     auto recording = perf::Recording::read(file_);
     ASSERT_TRUE(recording) << recording.error().detail;
     recording_ = *std::move(recording);
-    std::vector<std::size_t> order(recording_.pieces.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::vector<std::size_t> order;
     std::vector<TraceIndex> begins;
-    for (const std::size_t piece : order) begins.push_back(100 * piece);
+    for (std::size_t piece = 0; piece < recording_.pieces.size(); ++piece) {
+      order.push_back(piece);
+      begins.push_back(100 * piece);
+    }
     files_ = std::make_unique<perf::ProgramFiles>(perf::ProgramSearch{.roots = {root_.string()}});
     images_ = std::make_unique<perf::ProcessImages>(recording_, order, begins, *files_, times);
   }
