@@ -1,7 +1,7 @@
 // ETMv4 and ETE packets: packets_target.h.
 #include "packets_target.h"
 #include "waymark/etmv4/fields.h"
-#include "waymark/etmv4/parser.h"
+#include "waymark/etmv4/parser_inl.h"
 #include "waymark/etmv4/text.h"
 
 namespace {

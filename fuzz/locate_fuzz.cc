@@ -49,14 +49,16 @@ void search(const inputs::CaptureOptions& given, Bytes trace, Bytes program) {
   const std::vector<std::string> paths{program_file.path()};
   // Each stop is a place where the search may be interrupted.
   int left = 2000;
-  const auto report = locate::locate(*capture, *image, paths, [&left] { return --left < 0; });
+  const auto reports = locate::locate(*capture, *image, paths, [&left] { return --left < 0; });
   require(image->regions().empty(), "a program is still in the image");
-  if (!report) {
-    require(!report.error().detail.empty(), "an error without a sentence");
+  if (!reports) {
+    require(!reports.error().detail.empty(), "an error without a sentence");
     return;
   }
-  require(report->programs.size() == paths.size(), "a program without a verdict");
-  std::ranges::for_each(report->programs, check);
+  for (const locate::Report& report : *reports) {
+    require(report.programs.size() == paths.size(), "a program without a verdict");
+    std::ranges::for_each(report.programs, check);
+  }
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // PTM packets: packets_target.h.
 #include "packets_target.h"
 #include "waymark/ptm/fields.h"
-#include "waymark/ptm/parser.h"
+#include "waymark/ptm/parser_inl.h"
 #include "waymark/ptm/text.h"
 
 namespace {
