@@ -11,8 +11,8 @@ namespace {
 class Functions : public testing::Test {
  protected:
   void SetUp() override {
-    symbols.add({{.start = put, .last = put + 0x7F, .name = "put"},
-                 {.start = run, .last = run + 0xFF, .name = "run"}});
+    symbols.add({{.start = kPut, .last = kPut + 0x7F, .name = "put"},
+                 {.start = kRun, .last = kRun + 0xFF, .name = "run"}});
   }
   /// Two instructions; the second branches to `target`.
   static Row row(std::uint64_t start, std::uint64_t times, std::uint64_t target, bool link) {
@@ -35,15 +35,15 @@ class Functions : public testing::Test {
     return at == rows.end() ? nullptr : &*at;
   }
 
-  static constexpr std::uint64_t put = 0x40'0104;
-  static constexpr std::uint64_t run = 0x40'0504;
+  static constexpr std::uint64_t kPut = 0x40'0104;
+  static constexpr std::uint64_t kRun = 0x40'0504;
   image::Symbols symbols;
 };
 
 TEST_F(Functions, blocks_belong_to_the_function_in_which_they_begin) {
   Counts counts;
-  counts.rows = {row(put, 3, put + 16, false), row(put + 16, 2, run, true), row(run, 5, 0x10, true),
-                 row(0x10, 7, kNoAddress, false)};
+  counts.rows = {row(kPut, 3, kPut + 16, false), row(kPut + 16, 2, kRun, true),
+                 row(kRun, 5, 0x10, true), row(0x10, 7, kNoAddress, false)};
   counts.rows[0].cycles = 9;
   counts.rows[2].context.context_id = 1;
   const std::vector<FunctionRow> rows = functions(counts, symbols);
@@ -64,9 +64,9 @@ TEST_F(Functions, blocks_belong_to_the_function_in_which_they_begin) {
 
 TEST_F(Functions, a_loop_to_the_beginning_enters_nothing_but_recursion_does) {
   Counts counts;
-  counts.rows = {row(put + 16, 3, put, false), row(put + 24, 4, put, true)};
-  counts.edges = {{.from = run + 4,
-                   .to = put,
+  counts.rows = {row(kPut + 16, 3, kPut, false), row(kPut + 24, 4, kPut, true)};
+  counts.edges = {{.from = kRun + 4,
+                   .to = kPut,
                    .from_isa = isa::Isa::kA64,
                    .subtype = isa::InstrSubtype::kNone,
                    .times = 10}};
@@ -77,7 +77,7 @@ TEST_F(Functions, a_loop_to_the_beginning_enters_nothing_but_recursion_does) {
 
 TEST_F(Functions, the_most_come_first_and_those_without_weight_not_at_all) {
   Counts counts;
-  counts.rows = {row(put, 3, kNoAddress, false), row(run, 5, put, true)};
+  counts.rows = {row(kPut, 3, kNoAddress, false), row(kRun, 5, kPut, true)};
   const auto names = [&](Order order, std::size_t most) {
     std::string text;
     for (const FunctionRow& it : top(functions(counts, symbols), order, most))

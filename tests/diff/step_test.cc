@@ -48,7 +48,7 @@ class StepperTest : public testing::Test {
       constexpr const char* kWords[] = {"branch", "indirect", "exception",
                                         "gap",    "end",      "elsewhere"};
       char text[64];
-      std::snprintf(
+      (void)std::snprintf(
           text, sizeof text, "%llx-%llx %s; ", static_cast<unsigned long long>(step.start),
           static_cast<unsigned long long>(step.end), kWords[static_cast<std::size_t>(step.leave)]);
       steps_ += text;

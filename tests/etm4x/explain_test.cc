@@ -71,7 +71,7 @@ TEST(Explain, registers_that_no_driver_would_write) {
   image.set("TRCTRACEIDR", 0x70);
   const std::string text =
       explanation_text(explain(image, bare_unit(), read_capabilities(bare_unit(), {})));
-  for (const auto part :
+  for (const char* const part :
        {"TRCCONFIGR switches branch broadcast on", "TRCCONFIGR switches cycle counting on",
         "TRCCONFIGR switches timestamps on", "TRCVIIECTLR names pair 0 of 0",
         "TRCVISSCTLR names address comparator 15", "but no range is selected",
@@ -100,9 +100,10 @@ TEST(Explain, nothing_traced_is_a_plan) {
 
 TEST(Explain, what_a_decoder_sees) {
   const std::string text = after({{"mode", "8001870"}, {"cyc_threshold", "20"}});
-  for (const auto part : {"Context IDs of 32 bits", "Cycle counts, at least 32 cycles apart",
-                          "Timestamps, only where the trace synchronises", "for every taken branch",
-                          "A place to begin every 4096 bytes", "--reg TRCCONFIGR=0x1858"}) {
+  for (const char* const part :
+       {"Context IDs of 32 bits", "Cycle counts, at least 32 cycles apart",
+        "Timestamps, only where the trace synchronises", "for every taken branch",
+        "A place to begin every 4096 bytes", "--reg TRCCONFIGR=0x1858"}) {
     EXPECT_TRUE(says(text, part));
   }
 }

@@ -44,6 +44,7 @@ struct StoreCase {
   std::string_view shown;  ///< What reading gives after the write.
 };
 
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest calls it by this name.
 void PrintTo(const StoreCase& c, std::ostream* out) { *out << c.file << " <- " << c.bytes; }
 
 // Rows in the order of etm4x-programming.md 4.  Successes first, then each error.
@@ -408,7 +409,7 @@ TEST(Namespace, all_six_files_refuse_outside) {
   Environment environment;
   environment.init_pid_namespace = false;
   Unit unit(full_unit(), environment);
-  for (const auto file : {"ctxid_pid", "ctxid_masks", "vmid_val", "vmid_masks"}) {
+  for (const char* const file : {"ctxid_pid", "ctxid_masks", "vmid_val", "vmid_masks"}) {
     EXPECT_EQ(write(unit, file, "1 1"), "-EINVAL") << file;
     EXPECT_EQ(read(unit, file), "-EINVAL") << file;
   }

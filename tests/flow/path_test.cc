@@ -21,7 +21,7 @@ struct Sink {
   bool full = false;
 
   [[nodiscard]] bool needs_stack() const { return needs; }
-  void pass(const Block& block, bool taken) {
+  void pass(const Block& block, bool taken) const {
     constexpr char kDigits[] = "0123456789abcdef";
     if (!text->empty()) *text += ' ';
     for (int shift = 12; shift >= 0; shift -= 4) *text += kDigits[block.start >> shift & 15];

@@ -14,7 +14,7 @@ Frame frame_of(std::initializer_list<Segment> segments) {
 
 Segment segment_of(TraceIndex index, TraceId id, std::initializer_list<std::uint8_t> bytes) {
   Segment segment{.index = index, .id = id, .size = static_cast<std::uint8_t>(bytes.size())};
-  std::copy(bytes.begin(), bytes.end(), segment.data.begin());
+  std::ranges::copy(bytes, segment.data.begin());
   return segment;
 }
 

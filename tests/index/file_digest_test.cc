@@ -43,7 +43,7 @@ TEST(FileDigest, zeros_have_a_length_and_pieces_have_an_order) {
     EXPECT_TRUE(seen.insert(digest_of(std::vector<std::uint8_t>(size))).second) << size;
   std::vector<std::uint8_t> bytes = bytes_of(2 * FileDigest::kPiece);
   const std::uint64_t before = digest_of(bytes);
-  std::rotate(bytes.begin(), bytes.begin() + FileDigest::kPiece, bytes.end());
+  std::ranges::rotate(bytes, bytes.begin() + FileDigest::kPiece);
   EXPECT_NE(digest_of(bytes), before);
 }
 

@@ -24,7 +24,7 @@ CodeSites sites_of(const std::vector<std::uint32_t>& code, const std::function<b
       ::testing::TempDir() + "code_sites_" + std::to_string(::getpid()) + ".elf";
   support::write_file(path, support::small_elf({}, code));
   const auto program = elf::File::open(path);
-  std::remove(path.c_str());
+  (void)std::remove(path.c_str());
   return program ? find_sites(*program, isa::Isa::kA64, stop) : CodeSites();
 }
 

@@ -31,7 +31,6 @@ std::string demangled(const std::string& name) {
   return text == nullptr ? std::string() : std::string(text.get());
 }
 
-// NOLINTBEGIN(bugprone-suspicious-missing-comma): long names are in parts.
 constexpr const char* kNames[] = {
     "_Z1fv",
     "_ZN3app3runEi",
@@ -56,7 +55,6 @@ constexpr const char* kNames[] = {
     "_ZNSsD1Ev",
     "_Z1fIXadL_Z1gvEEEvv.constprop.0",
 };
-// NOLINTEND(bugprone-suspicious-missing-comma)
 
 // The demangler of libstdc++ is another build of the same source.
 TEST(ReadableName, names_are_those_of_libstdcxx) {

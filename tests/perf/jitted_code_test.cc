@@ -6,7 +6,6 @@
 
 #include <array>
 #include <filesystem>
-#include <numeric>
 
 #include "support/small_elf.h"
 #include "waymark/image/image.h"
@@ -71,10 +70,12 @@ class JittedCodeTest : public testing::Test {
     auto recording = Recording::read(file_);
     ASSERT_TRUE(recording) << recording.error().detail;
     recording_ = *std::move(recording);
-    std::vector<std::size_t> order(recording_.pieces.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::vector<std::size_t> order;
     std::vector<TraceIndex> begins;
-    for (const std::size_t piece : order) begins.push_back(100 * piece);
+    for (std::size_t piece = 0; piece < recording_.pieces.size(); ++piece) {
+      order.push_back(piece);
+      begins.push_back(100 * piece);
+    }
     ProgramSearch search;
     if (with_root) search.roots = {root_.string()};
     files_ = std::make_unique<ProgramFiles>(search);

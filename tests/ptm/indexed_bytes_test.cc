@@ -26,7 +26,8 @@ TEST(PtmIndexedBytes, what_was_dropped_does_not_count) {
   b.push(3, 3);
   EXPECT_FALSE(a == b);
   b.reset();
-  EXPECT_TRUE(b == IndexedBytes<4>());
+  const IndexedBytes<4> fresh;
+  EXPECT_TRUE(b == fresh);
 }
 
 }  // namespace

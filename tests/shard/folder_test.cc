@@ -126,7 +126,7 @@ TEST_F(FolderTest, a_full_disk_leaves_no_part) {
   const Folder folder = make();
   const pid_t child = ::fork();
   if (child == 0) {
-    std::signal(SIGXFSZ, SIG_IGN);
+    (void)std::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{100, 100};
     ::setrlimit(RLIMIT_FSIZE, &limit);
     auto attempt = Attempt::begin(folder, 0);

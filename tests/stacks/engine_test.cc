@@ -91,7 +91,7 @@ class Bench {
   }
 
   /// The address in function `index` of the names, so many instructions from its start.
-  static std::uint64_t at(unsigned index, unsigned instruction = 0) {
+  [[nodiscard]] std::uint64_t at(unsigned index, unsigned instruction = 0) const {
     return 0x1000 + 0x100 * std::uint64_t{index} + 4 * std::uint64_t{instruction};
   }
 

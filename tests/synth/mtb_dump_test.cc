@@ -29,7 +29,7 @@ class Buffer {
       : mask_(mask), bytes_(std::size_t{1} << (mask + 4)), pointer_(offset) {}
 
   void write(Bytes record) {
-    std::copy(record.begin(), record.end(), bytes_.begin() + pointer_ % bytes_.size());
+    std::ranges::copy(record, std::span(bytes_).subspan(pointer_ % bytes_.size()).begin());
     const auto size = static_cast<std::uint32_t>(bytes_.size());
     const auto next = static_cast<std::uint32_t>((pointer_ + mtb::kRecordBytes) % size);
     pointer_ = pointer_ / size * size + next;

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <numeric>
 
 #include "waymark/perf/compressor.h"
 
@@ -18,7 +17,7 @@ using Form = PerfDataOptions::Form;
 /// A capture of one protocol in a folder, to which recordings are added.
 class Recorded {
  public:
-  Recorded(std::vector<Protocol> protocols, std::uint32_t processes, bool context_ids,
+  Recorded(const std::vector<Protocol>& protocols, std::uint32_t processes, bool context_ids,
            const Damage& damage = {}, std::uint64_t exceptions = 0)
       : processes_(processes) {
     auto program = Program::random({.seed = 7, .isa = isa::Isa::kA32, .functions = 6});
@@ -56,8 +55,8 @@ class Recorded {
   Recorded& operator=(const Recorded&) = delete;
 
   Result<void> record(const PerfDataOptions& options) const {
-    std::vector<std::uint32_t> pids(processes_);
-    std::iota(pids.begin(), pids.end(), kFirstProcess);
+    std::vector<std::uint32_t> pids;
+    for (std::uint32_t i = 0; i < processes_; ++i) pids.push_back(kFirstProcess + i);
     return write_perf_data(*maker_, program_, pids, folder_, options);
   }
 

@@ -43,7 +43,7 @@ class Client {
   }
   [[nodiscard]] bool connected() const { return connected_; }
 
-  void send(std::string_view text) {
+  void send(std::string_view text) const {
     while (!text.empty()) {
       const ssize_t count = ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
       if (count <= 0) return;

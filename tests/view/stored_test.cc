@@ -120,6 +120,7 @@ class StoredTest : public testing::Test {
     return {};
   }
 
+  // NOLINTNEXTLINE(readability-identifier-naming): a member, although of all tests.
   static inline fs::path folder_;
 };
 
