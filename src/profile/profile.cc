@@ -99,17 +99,18 @@ bool Profile::add(const count::Counts& counts, const Locate& locate) {
   return programs_.size() != before;
 }
 
-bool Profile::add(std::span<const ProgramProfile> programs, std::uint64_t other_instructions) {
+bool Profile::take(std::vector<ProgramProfile> programs, std::uint64_t other_instructions) {
   const std::size_t before = programs_.size();
   std::vector<std::size_t> numbers;
   for (const ProgramProfile& program : programs)
     numbers.push_back(number_of(program.program, program.path, program.build_id));
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     ProgramProfile& sum = programs_[numbers[i]];
-    const std::vector<count::Row>& rows = programs[i].counts.rows;
+    const ProgramProfile one = std::move(programs[i]);
+    const std::vector<count::Row>& rows = one.counts.rows;
     sum.counts.rows.insert(sum.counts.rows.end(), rows.begin(), rows.end());
     sum.counts.combine();
-    for (Branch branch : programs[i].branches) {
+    for (Branch branch : one.branches) {
       branch.to_program = branch.to == kNoAddress ? 0 : numbers[branch.to_program];
       sum.branches.push_back(branch);
     }

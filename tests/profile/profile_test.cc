@@ -65,6 +65,15 @@ TEST(Profile, the_sum_does_not_depend_on_the_order) {
   EXPECT_FALSE(ab.add(b));  // Both have the same programs.
   Profile ba = b;
   ba.add(a);
+  // What is taken counts as what is copied.
+  Profile taken;
+  taken.add(Profile(a));
+  taken.add(Profile(b));
+  ASSERT_EQ(taken.programs().size(), ab.programs().size());
+  for (std::size_t i = 0; i < ab.programs().size(); ++i) {
+    EXPECT_EQ(taken.programs()[i].counts, ab.programs()[i].counts);
+    EXPECT_EQ(taken.programs()[i].branches, ab.programs()[i].branches);
+  }
   EXPECT_EQ(ab.instructions(), ba.instructions());
   ASSERT_EQ(ab.programs().size(), ba.programs().size());
   for (const ProgramProfile& program : ab.programs()) {

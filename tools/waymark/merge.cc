@@ -65,7 +65,7 @@ class OrderedSum {
   void join() {
     Sum last = std::move(sums_.back());
     sums_.pop_back();
-    sums_.back().value.add(last.value);
+    sums_.back().value.add(std::move(last.value));
     sums_.back().count += last.count;
   }
   std::vector<Sum> sums_;
