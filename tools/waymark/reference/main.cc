@@ -79,13 +79,13 @@ int run(char** argv) {
 int main(int argc, char** argv) {
   constexpr int kArguments = 5;
   if (argc != kArguments) {
-    std::fputs("Usage: waymark_reference TEXTS FOLDER DATE VERSION\n", stderr);
+    (void)std::fputs("Usage: waymark_reference TEXTS FOLDER DATE VERSION\n", stderr);
     return 2;
   }
   try {
     return run(argv);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "waymark_reference: %s\n", error.what());
+    (void)std::fprintf(stderr, "waymark_reference: %s\n", error.what());
     return 1;
   }
 }
