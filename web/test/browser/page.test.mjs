@@ -303,6 +303,11 @@ test('find_marks_results_and_continues', () =>
     await until(page, 'the first result is the place', (n) => window.waymark.model().place?.n === n, all.hits[0].n);
   }));
 
+test('a_link_to_a_search_waits_until_something_is_read', () =>
+  inPage('#p=find&find=function:checksum', async (page) => {
+    await until(page, 'results', () => window.waymark.model().hits.length === 200);
+  }, { options: { silentSeconds: 1.5 } }));
+
 test('all_kinds_of_search', () =>
   inPage('', async (page) => {
     for (const [what, wanted] of [['address', '0x403000'], ['line', 'file12.c:10'], ['text', 'queue'], ['exception', 'irq'], ['time', 't:5000']]) {

@@ -25,6 +25,7 @@ export class Answers {
   known() {
     const { length } = this.capture;
     if (this.options.failure) return length * 0.6;
+    if (Date.now() - this.begin < 1000 * (this.options.silentSeconds ?? 0)) return 0;
     if (!this.options.readingSeconds) return length;
     return Math.min(1, 0.05 + (Date.now() - this.begin) / 1000 / this.options.readingSeconds) * length;
   }
@@ -45,8 +46,8 @@ export class Answers {
   window(query) {
     const from = Number(query.from ?? 0);
     const to = Number(query.to ?? this.known());
-    if (!Number.isFinite(from) || !Number.isFinite(to) || to < from) {
-      throw new Refusal(400, 'The window is not valid: "from" must be at most "to".');
+    if (!Number.isFinite(from) || !Number.isFinite(to) || to <= from) {
+      throw new Refusal(400, 'The window is not valid: "from" must be less than "to".');
     }
     return { from, to };
   }

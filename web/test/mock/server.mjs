@@ -5,6 +5,7 @@
 //   --no-symbols --no-lines --no-sources --no-instructions --empty --healthy
 //   --failure        reading ended early
 //   --reading=S      the capture is known after S seconds
+//   --silent=S       nothing is read for S seconds
 //   --delay=MS       each answer takes longer
 import { createServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
@@ -69,6 +70,7 @@ function optionsOf(words) {
     if (!name) continue;
     if (name.startsWith('no-')) options[name.slice(3)] = false;
     else if (name === 'reading') options.readingSeconds = Number(value);
+    else if (name === 'silent') options.silentSeconds = Number(value);
     else options[name] = value === undefined ? true : Number(value);
   }
   return options;
