@@ -128,6 +128,7 @@ std::string bash_completion(const CommandRow& program) {
   for_each_command(program, [&](const CommandRow& command) {
     out += fmt::format("    '{}')\n", path_of(command));
     std::vector<std::string> words;
+    words.reserve(command.commands.size());
     for (const CommandRow& sub : command.commands) words.push_back(sub.word());
     if (!words.empty()) out += fmt::format("      commands='{}'\n", fmt::join(words, " "));
     words.clear();
@@ -148,6 +149,7 @@ std::string bash_completion(const CommandRow& program) {
     for (const OptionRow& option : command.options) {
       if (option.value.empty() || option.is_value_optional) continue;
       std::vector<std::string> names;
+      names.reserve(option.names.size());
       for (const std::string& name : option.names)
         names.push_back(fmt::format("'{}:{}'", path_of(command), name));
       out += fmt::format("    {}) values='{}' ;;\n", fmt::join(names, " | "), values_of(option));

@@ -215,6 +215,7 @@ std::string options_text(const CommandRow& command) {
     if (option.group != group) out += fmt::format(".SS {}\n", escaped(option.group));
     group = option.group;
     std::vector<std::string> names;
+    names.reserve(option.names.size());
     for (const std::string& name : option.names) names.push_back(bold(name));
     std::string left = fmt::format("{}", fmt::join(names, ", "));
     if (!option.value.empty()) {
