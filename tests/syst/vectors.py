@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs systprint on every recorded vector of ../shared/data/syst, and compares character for character.
 
-    vectors.py --systprint PROGRAM [--data FOLDER] [--verbose]
+    vectors.py --systprint PROGRAM [--emulator WORD;WORD...] [--data FOLDER] [--verbose]
 
 Ends with the count.  Without the folder it says so and exits with 77.
 """
@@ -17,14 +17,14 @@ SKIPPED = 77
 
 
 class Runner:
-    def __init__(self, program, data, verbose):
-        self.program, self.data, self.verbose = program, data, verbose
+    def __init__(self, command, data, verbose):
+        self.command, self.data, self.verbose = command, data, verbose
         self.counts = {}
         self.messages = 0
 
     def run(self, args, stdin=None):
         env = {key: value for key, value in os.environ.items() if key != "SYST_UNITTESTING"}
-        done = subprocess.run([self.program, *args], cwd=self.data, input=stdin or b"", env=env,
+        done = subprocess.run([*self.command, *args], cwd=self.data, input=stdin or b"", env=env,
                               capture_output=True, timeout=600, check=False)
         return done.returncode, done.stdout, done.stderr
 
@@ -116,6 +116,7 @@ def show_difference(what, left, right):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--systprint", required=True, type=pathlib.Path)
+    parser.add_argument("--emulator", default="", help="the command that runs it, as a list of CMake")
     root = pathlib.Path(__file__).resolve().parents[2]
     parser.add_argument("--data", type=pathlib.Path, default=root.parent / "shared/data/syst")
     parser.add_argument("--verbose", action="store_true")
@@ -123,7 +124,8 @@ def main():
     if not (options.data / "vectors.json").exists():
         print(f"skipped: {options.data} is absent, which has the recorded vectors")
         return SKIPPED
-    runner = Runner(options.systprint.resolve(), options.data.resolve(), options.verbose)
+    command = [*filter(None, options.emulator.split(";")), options.systprint.resolve()]
+    runner = Runner(command, options.data.resolve(), options.verbose)
     runner.encoder_sets()
     runner.cases("malformed messages and lines", "malformed.json")
     runner.cases("command line and XML", "cli.json")
