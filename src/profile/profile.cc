@@ -102,6 +102,7 @@ bool Profile::add(const count::Counts& counts, const Locate& locate) {
 bool Profile::take(std::vector<ProgramProfile> programs, std::uint64_t other_instructions) {
   const std::size_t before = programs_.size();
   std::vector<std::size_t> numbers;
+  numbers.reserve(programs.size());
   for (const ProgramProfile& program : programs)
     numbers.push_back(number_of(program.program, program.path, program.build_id));
   for (std::size_t i = 0; i < numbers.size(); ++i) {
