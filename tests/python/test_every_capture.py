@@ -67,6 +67,18 @@ def test_sizes_of_batches_passes_and_threads_change_nothing(path):
         assert found == [whole] * 3
 
 
+def test_counts_are_sums_over_elements(path):
+    with waymark.open(path) as capture:
+        instructions = 0
+        for batch in capture.batches():
+            instructions += int(batch['count'][batch['kind'] == waymark.Kind.RANGE].sum(dtype='u8'))
+        counts = [capture.counts(), capture.counts(threads=3)]
+    for each in counts:
+        assert each.totals['instructions'] == instructions
+    assert counts[0].totals == counts[1].totals
+    assert counts[0].ranges().equals(counts[1].ranges())
+
+
 def test_damage_is_that_of_the_program(path, tmp_path):
     generator = random.Random(path.name)
     copy = tmp_path / 'damaged'
