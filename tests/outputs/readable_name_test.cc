@@ -58,6 +58,9 @@ constexpr const char* kNames[] = {
 
 // The demangler of libstdc++ is another build of the same source.
 TEST(ReadableName, names_are_those_of_libstdcxx) {
+#ifndef __GLIBCXX__
+  GTEST_SKIP() << "another library has a demangler of its own";
+#endif
   for (const std::string name : kNames) EXPECT_EQ(readable_name(name), demangled(name));
 }
 
