@@ -99,7 +99,7 @@ bool Profile::add(const count::Counts& counts, const Locate& locate) {
   return programs_.size() != before;
 }
 
-bool Profile::take(std::vector<ProgramProfile> programs, std::uint64_t other_instructions) {
+bool Profile::add(std::vector<ProgramProfile> programs, std::uint64_t other_instructions) {
   const std::size_t before = programs_.size();
   std::vector<std::size_t> numbers;
   numbers.reserve(programs.size());

@@ -166,7 +166,7 @@ Result<void> add_profile(Bytes content, ProgramOpener& opener, profile::Profile&
   for (profile::ProgramProfile& program : programs) take_rows(cursor, program, count);
   if (cursor.overrun() || !cursor.at_end() || programs.size() != count)
     return fail(ErrorCode::kBadData, "the content of the part does not fit together");
-  sum.add(programs, others);
+  sum.add(std::move(programs), others);
   return {};
 }
 

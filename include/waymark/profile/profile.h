@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -76,11 +75,9 @@ class Profile {
   /// The same of another profile.  How profiles are grouped into sums changes nothing.
   bool add(const Profile& other) { return add(other.programs_, other.other_instructions_); }
   /// The same; the memory of `other` is taken or freed program by program.
-  bool add(Profile&& other) { return take(std::move(other.programs_), other.other_instructions_); }
+  bool add(Profile&& other) { return add(std::move(other.programs_), other.other_instructions_); }
   /// The same of the programs of a profile, in their order, and its other instructions.
-  bool add(std::span<const ProgramProfile> programs, std::uint64_t other_instructions) {
-    return take({programs.begin(), programs.end()}, other_instructions);
-  }
+  bool add(std::vector<ProgramProfile> programs, std::uint64_t other_instructions);
 
   /// In the order in which they were found.
   [[nodiscard]] const std::vector<ProgramProfile>& programs() const { return programs_; }
@@ -91,7 +88,6 @@ class Profile {
   [[nodiscard]] std::uint64_t instructions() const;
 
  private:
-  bool take(std::vector<ProgramProfile> programs, std::uint64_t other_instructions);
   std::size_t number_of(const program::Program* program, std::string_view path,
                         const std::vector<std::uint8_t>& build_id);
 
