@@ -5,16 +5,14 @@
 WAYMARK in the environment names another program than that of build/dev to compare with.
 """
 import json
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from helpers import PROGRAM, ROOT, program_environment
 
 import waymark
 
-ROOT = Path(__file__).resolve().parents[2]
 # Packets of an STM, nibble by nibble.
 sys.path.insert(0, str(ROOT / 'tests/cli'))
 
@@ -27,12 +25,8 @@ def sample():
 @pytest.fixture(scope='session')
 def tool():
     """tool(ARGUMENT...): what the program prints."""
-    program = Path(os.environ.get('WAYMARK') or ROOT / 'build/dev/bin/waymark')
-
     def run(*arguments, good=(0,)):
-        # The program has the run-time library of a sanitizer inside.
-        environment = {name: value for name, value in os.environ.items() if name != 'LD_PRELOAD'}
-        done = subprocess.run([program, *map(str, arguments)], env=environment,
+        done = subprocess.run([PROGRAM, *map(str, arguments)], env=program_environment(),
                               capture_output=True, check=False)
         assert done.returncode in good, done.stderr.decode()
         return done.stdout

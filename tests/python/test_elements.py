@@ -2,11 +2,11 @@
 import csv
 import gc
 import io
-import threading
 
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import in_threads
 
 import waymark
 
@@ -131,33 +131,16 @@ def test_several_passes_at_once(capture):
 
 def test_threads_share_a_capture(capture):
     whole = capture.elements().tobytes()
-    results = []
-
-    def read():
-        results.append(b''.join(batch.tobytes() for batch in capture.batches(64)))
-    threads = [threading.Thread(target=read) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    results = in_threads(4, lambda: b''.join(batch.tobytes() for batch in capture.batches(64)))
     assert results == [whole] * 4
 
 
 def test_threads_share_a_pass(capture):
     whole = capture.elements()
     batches = capture.batches(10)
-    found = []
-
-    def read():
-        for batch in batches:
-            found.append(batch)
-    threads = [threading.Thread(target=read) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    found = in_threads(4, lambda: sum(len(batch) for batch in batches))
     # Which thread gets which batch is not known, but each comes once.
-    assert sum(len(batch) for batch in found) == len(whole)
+    assert sum(found) == len(whole)
 
 
 def test_strided_elements_have_columns(capture):
