@@ -28,6 +28,7 @@ class SameFile : public testing::Test {
     std::error_code error;
     std::filesystem::remove_all(folder_, error);
   }
+
   [[nodiscard]] std::string path(const char* name) const { return (folder_ / name).string(); }
 
   std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) /

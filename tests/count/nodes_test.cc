@@ -35,6 +35,7 @@ TEST(Nodes, have_their_number_as_their_place) {
 TEST(Nodes, stay_in_place) {
   Nodes nodes;
   std::vector<const Node*> made;
+  made.reserve(5000);
   for (std::size_t i = 0; i < 5000; ++i) made.push_back(&nodes.make(0));
   for (std::size_t i = 0; i < made.size(); ++i)
     ASSERT_EQ(&nodes.numbered(Nodes::kFirst + i), made[i]);

@@ -13,6 +13,7 @@ constexpr std::uint64_t kPairs = 100;
 
 std::shared_ptr<const program::Program> symbols(const ModelProgram& model) {
   std::vector<program::Function> functions;
+  functions.reserve(model.functions().size());
   for (std::size_t i = 0; i < model.functions().size(); ++i) {
     functions.push_back({.start = model.functions()[i].start,
                          .last = model.functions()[i].end - 1,

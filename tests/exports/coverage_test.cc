@@ -84,14 +84,14 @@ TEST_F(CoverageReports, cobertura) {
   const std::string text = write(write_cobertura, {.seconds = 5});
   for (const char* const part : {
            "<source>/src/</source>",
-           "lines-covered=\"3\" lines-valid=\"4\" branches-covered=\"2\" branches-valid=\"2\"",
-           "timestamp=\"5\"",
-           "<package name=\".\" line-rate=\"0.6667\" branch-rate=\"1.0000\"",
-           "<class name=\"b&amp;\\x0a.h\" filename=\"lib/b&amp;\\x0a.h\"",
-           "<method name=\"odd,\\x0aname&lt;x&gt;\"",
-           "<line number=\"20\" hits=\"0\" branch=\"false\"/>",
-           "condition-coverage=\"100% (2/2)\"",
-           "<condition number=\"0\" type=\"jump\" coverage=\"100%\"/>",
+           R"(lines-covered="3" lines-valid="4" branches-covered="2" branches-valid="2")",
+           R"(timestamp="5")",
+           R"(<package name="." line-rate="0.6667" branch-rate="1.0000")",
+           R"(<class name="b&amp;\x0a.h" filename="lib/b&amp;\x0a.h")",
+           R"(<method name="odd,\x0aname&lt;x&gt;")",
+           R"(<line number="20" hits="0" branch="false"/>)",
+           R"x(condition-coverage="100% (2/2)")x",
+           R"(<condition number="0" type="jump" coverage="100%"/>)",
        })
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }

@@ -118,8 +118,8 @@ TEST(ParquetEncoding, deltas_overflow_as_they_are_added_up) {
   std::mt19937_64 random(2);
   for (const std::size_t size : {1U, 2U, 32U, 33U, 129U, 130U, 1000U}) {
     for (const unsigned width : {1U, 20U, 64U}) {
-      std::vector<std::uint64_t> values;
-      for (std::size_t i = 0; i < size; ++i) values.push_back(random() >> (64 - width));
+      std::vector<std::uint64_t> values(size);
+      for (std::uint64_t& value : values) value = random() >> (64 - width);
       std::string out;
       put_deltas(out, values);
       EXPECT_EQ(read_deltas(out), values) << size << ' ' << width;

@@ -314,6 +314,7 @@ TEST(ImageThreads, reads_from_several_threads_agree) {
   std::array<std::uint64_t, 4> wrong{};
   {
     std::vector<std::jthread> threads;
+    threads.reserve(wrong.size());
     for (std::uint64_t& count : wrong) {
       threads.emplace_back([&] {
         std::array<std::uint8_t, 4> scratch{};

@@ -424,6 +424,7 @@ TEST_F(StoreTest, times_are_noted_once_the_capture_was_compared) {
   EXPECT_EQ((*open_store(path(), {}))->file_times(), (FileTimes{2, 3}));
 }
 
+// NOLINTBEGIN(concurrency-mt-unsafe): there is one thread.
 TEST(StorePath, the_cache_of_the_user_has_a_name_for_each_capture) {
   ASSERT_EQ(::setenv("XDG_CACHE_HOME", "/caches", 1), 0);
   const std::string one = cached_store_path("/a/trace.bin");
@@ -443,6 +444,7 @@ TEST(StorePath, the_cache_of_the_user_has_a_name_for_each_capture) {
   ASSERT_EQ(::unsetenv("HOME"), 0);
   EXPECT_EQ(cached_store_path("trace.bin"), "");
 }
+// NOLINTEND(concurrency-mt-unsafe)
 
 TEST_F(StoreTest, an_index_of_another_version_is_refused) {
   prepare({.seed = 8});

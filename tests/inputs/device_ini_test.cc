@@ -38,8 +38,8 @@ TEST(DeviceIni, unknown_sections_and_keys_of_the_device_are_ignored) {
 
 TEST(DeviceIni, duplicate_name_class_type_are_errors) {
   for (const char* key : {"name", "class", "type"}) {
-    const std::string line = std::string(key) + "=a\n";
-    EXPECT_THAT(with_core("[device]\n" + line + "[device]\n" + line).error(),
+    const std::string part = std::string("[device]\n") + key + "=a\n";
+    EXPECT_THAT(with_core(part + part).error(),
                 StartsWith("s/cpu_0.ini:4: `" + std::string(key) + "` is given twice"));
   }
 }

@@ -83,7 +83,7 @@ TEST(TraceIni, duplicates_and_lines_without_equals_are_errors) {
   EXPECT_THAT(with_trace(list + "buffers=b1\n").error(), HasSubstr("given twice"));
   for (const char* key : {"name", "file", "format"}) {
     const std::string line = std::string(key) + "=a\n";
-    EXPECT_THAT(with_trace(list + "[b1]\n" + line + line).error(),
+    EXPECT_THAT(with_trace(std::string(list).append("[b1]\n").append(line).append(line)).error(),
                 StartsWith("s/trace.ini:5: `" + std::string(key) + "` is given twice"));
   }
   for (const char* section :

@@ -48,11 +48,12 @@ TEST(SlideVotes, the_budget_bounds_how_many_addresses_are_used) {
 
 TEST(SlideVotes, the_best_stay_when_there_are_many) {
   support::Random random(1);
-  std::vector<std::uint64_t> sites;
-  for (int i = 0; i < 3000; ++i) sites.push_back(random.below(1U << 20) * 4);
+  std::vector<std::uint64_t> sites(3000);
+  for (std::uint64_t& site : sites) site = std::uint64_t{random.below(1U << 20)} * 4;
   std::ranges::sort(sites);
-  std::vector<std::uint64_t> addresses;
-  for (std::size_t i = 0; i < 100; ++i) addresses.push_back(sites[i * 29] + 0x1234'5678'9AB0);
+  std::vector<std::uint64_t> addresses(100);
+  for (std::size_t i = 0; i < addresses.size(); ++i)
+    addresses[i] = sites[i * 29] + 0x1234'5678'9AB0;
   const auto votes = vote(addresses, sites, {.granule = 4, .most = 5});
   ASSERT_THAT(votes, SizeIs(5));
   EXPECT_EQ(votes.front().slide, 0x1234'5678'9AB0U);

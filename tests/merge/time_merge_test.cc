@@ -20,6 +20,7 @@ struct Taken final : RecordSink {
   /// "ID:index" of each record.
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> out;
+    out.reserve(records.size());
     for (const TimedRecord& record : records)
       out.push_back(std::to_string(record.element.trace_id) + ":" +
                     std::to_string(record.element.index));

@@ -47,6 +47,7 @@ class FinderTest : public testing::Test {
   void see(const std::vector<Element>& elements) { finder_.observe(elements); }
   [[nodiscard]] std::vector<std::uint64_t> found() const {
     std::vector<std::uint64_t> addresses;
+    addresses.reserve(found_.size());
     for (const Mismatch& mismatch : found_) addresses.push_back(mismatch.address);
     return addresses;
   }

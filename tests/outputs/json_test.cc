@@ -89,6 +89,7 @@ TEST(Json, string_keeps_well_formed_utf8) {
 
 TEST(Json, string_escapes_what_a_terminal_obeys) {
   EXPECT_EQ(json_string("\x1b[2J\x7f"), "\"\\u001b[2J\\u007f\"");
+  // NOLINTNEXTLINE(misc-misleading-bidirectional): what must not be shown as it is.
   EXPECT_EQ(json_string("\xc2\x9b\u202e\ufeff"), "\"\\u009b\\u202e\\ufeff\"");
 }
 

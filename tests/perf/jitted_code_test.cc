@@ -70,11 +70,11 @@ class JittedCodeTest : public testing::Test {
     auto recording = Recording::read(file_);
     ASSERT_TRUE(recording) << recording.error().detail;
     recording_ = *std::move(recording);
-    std::vector<std::size_t> order;
-    std::vector<TraceIndex> begins;
-    for (std::size_t piece = 0; piece < recording_.pieces.size(); ++piece) {
-      order.push_back(piece);
-      begins.push_back(100 * piece);
+    std::vector<std::size_t> order(recording_.pieces.size());
+    std::vector<TraceIndex> begins(order.size());
+    for (std::size_t piece = 0; piece < order.size(); ++piece) {
+      order[piece] = piece;
+      begins[piece] = 100 * piece;
     }
     ProgramSearch search;
     if (with_root) search.roots = {root_.string()};

@@ -103,6 +103,7 @@ TEST(Traces, random_walks_keep_their_counts) {
         executed[a] += times.first + times.second;
     }
     std::vector<Branch> branches;
+    branches.reserve(jumps.size());
     for (const auto& [jump, times] : jumps)
       branches.push_back({.from = jump.first, .to = jump.second, .times = times});
     std::map<std::uint64_t, std::uint64_t> seen;

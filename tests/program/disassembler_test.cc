@@ -31,6 +31,7 @@ struct Line {
 
 std::string output_of(const std::string& command) {
   std::string text;
+  // NOLINTNEXTLINE(cert-env33-c): the commands are those of this file.
   FILE* const pipe = popen((command + " 2>/dev/null").c_str(), "r");
   if (pipe == nullptr) return text;
   std::array<char, 65536> part{};
@@ -123,6 +124,7 @@ class DisassemblerOracle : public testing::Test {
     std::ofstream(file) << source;
     const std::string object = folder_ / "program.o";
     EXPECT_EQ(
+        // NOLINTNEXTLINE(cert-env33-c): the commands are those of this file.
         std::system(("llvm-mc-19 -filetype=obj " + options + " '" + file + "' -o '" + object + "'")
                         .c_str()),
         0);

@@ -15,9 +15,11 @@ class SectionCacheTest : public testing::Test {
  protected:
   void SetUp() override {
     ASSERT_NE(::mkdtemp(folder_.data()), nullptr);
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread.
     ::setenv("XDG_CACHE_HOME", folder_.c_str(), 1);
   }
   void TearDown() override {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): there is one thread.
     ::unsetenv("XDG_CACHE_HOME");
     std::filesystem::remove_all(folder_);
   }

@@ -50,6 +50,7 @@ class ElfFile {
     std::vector<std::uint8_t> names{0};
     std::vector<std::uint32_t> name_at;
     all.push_back({.name = ".shstrtab", .type = 3});
+    name_at.reserve(all.size());
     for (const Section& each : all) name_at.push_back(put_text(names, each.name));
     all.back().bytes = std::move(names);
 

@@ -44,11 +44,11 @@ class SmallRecording : public testing::Test {
     auto recording = perf::Recording::read(file_);
     ASSERT_TRUE(recording) << recording.error().detail;
     recording_ = *std::move(recording);
-    std::vector<std::size_t> order;
-    std::vector<TraceIndex> begins;
-    for (std::size_t piece = 0; piece < recording_.pieces.size(); ++piece) {
-      order.push_back(piece);
-      begins.push_back(100 * piece);
+    std::vector<std::size_t> order(recording_.pieces.size());
+    std::vector<TraceIndex> begins(order.size());
+    for (std::size_t piece = 0; piece < order.size(); ++piece) {
+      order[piece] = piece;
+      begins[piece] = 100 * piece;
     }
     files_ = std::make_unique<perf::ProgramFiles>(perf::ProgramSearch{.roots = {root_.string()}});
     images_ = std::make_unique<perf::ProcessImages>(recording_, order, begins, *files_, times);

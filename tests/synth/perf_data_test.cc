@@ -55,8 +55,8 @@ class Recorded {
   Recorded& operator=(const Recorded&) = delete;
 
   Result<void> record(const PerfDataOptions& options) const {
-    std::vector<std::uint32_t> pids;
-    for (std::uint32_t i = 0; i < processes_; ++i) pids.push_back(kFirstProcess + i);
+    std::vector<std::uint32_t> pids(processes_);
+    for (std::uint32_t i = 0; i < processes_; ++i) pids[i] = kFirstProcess + i;
     return write_perf_data(*maker_, program_, pids, folder_, options);
   }
 

@@ -103,8 +103,8 @@ constexpr std::string_view kPlans[] = {
     "trace-vmid\ntrace-context-id\ntimestamps address 0x400020\n",
     "strobe window 100 period 5\ncycles\nreturn-stack\n",
     "event 0 address 0x400020\nevent 1 range 0x400100..0x4001ff\nsync never\n",
-    "when range 0x400000..0x4001ff\nevent 2 sequencer 1\nsequencer 0 forward address 0x400040\n"
-    "sequencer 0 back address 0x400080\n",
+    ("when range 0x400000..0x4001ff\nevent 2 sequencer 1\nsequencer 0 forward address 0x400040\n"
+     "sequencer 0 back address 0x400080\n"),
     "single-shot 0 address 0x400040\nwhen not single-shot 0\n",
 };
 

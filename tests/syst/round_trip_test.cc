@@ -438,6 +438,7 @@ TEST(SystRoundTrip, through_text_and_plain_bytes) {
     (void)send(Handle(bytes, origin), three, instrument::kHostPacking);
   }
   std::vector<std::string> expected;
+  expected.reserve(keeper.messages.size());
   for (const auto& message : keeper.messages) expected.push_back("whole " + to_hex(message));
   const auto without_index = [](std::vector<std::string> frames) {
     for (std::string& frame : frames) frame.erase(0, frame.find(' ') + 1);

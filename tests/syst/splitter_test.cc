@@ -45,9 +45,10 @@ TEST(SystSplitter, a_wrong_length_costs_no_other_message) {
 TEST(SystSplitter, an_unknown_type_is_one_message_if_its_length_makes_sense) {
   for (const std::string type : {"44", "45", "4a", "4f"}) {
     const std::string reserved = type + "5241010300616100";
-    EXPECT_THAT(plain(kText1 + reserved + kText2),
+    const std::string both = kText1 + reserved;
+    EXPECT_THAT(plain(std::string(both).append(kText2)),
                 ElementsAre("0 whole " + kText1, "9 whole " + reserved, "18 whole " + kText2));
-    EXPECT_THAT(plain(kText1 + reserved), ElementsAre("0 whole " + kText1, "9 whole " + reserved));
+    EXPECT_THAT(plain(both), ElementsAre("0 whole " + kText1, "9 whole " + reserved));
   }
   const std::string subtype = "425241040300616100";
   EXPECT_THAT(plain(subtype + kText2), ElementsAre("0 whole " + subtype, "9 whole " + kText2));

@@ -38,6 +38,7 @@ TEST(ViewJson, strings_are_text_everywhere) {
   EXPECT_EQ(string("a\nb\x01\x7f"), R"("a\u000ab\u0001\u007f")");
   EXPECT_EQ(string("\xc3\xa9 \xe2\x82\xac"), "\"\xc3\xa9 \xe2\x82\xac\"");
   // A right-to-left override, and the line separator.
+  // NOLINTNEXTLINE(misc-misleading-bidirectional)
   EXPECT_EQ(string("\xe2\x80\xae\xe2\x80\xa8"), R"("\u202e\u2028")");
   EXPECT_EQ(string(std::string_view("\0", 1)), R"("\u0000")");
 }

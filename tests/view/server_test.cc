@@ -133,9 +133,10 @@ TEST_F(ViewServer, answers_with_strict_headers) {
   EXPECT_TRUE(page.ends_with(kPage));
   for (const char* header :
        {"Content-Type: text/html; charset=utf-8\r\n", "X-Content-Type-Options: nosniff\r\n",
-        "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src "
-        "'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
-        "'none'\r\n",
+        ("Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; "
+         "img-src "
+         "'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
+         "'none'\r\n"),
         "Referrer-Policy: no-referrer\r\n", "Cross-Origin-Resource-Policy: same-origin\r\n",
         "Cache-Control: no-store\r\n"}) {
     EXPECT_NE(page.find(header), std::string::npos) << header << page;
@@ -375,6 +376,7 @@ TEST_F(ViewServer, many_clients_at_once) {
   std::atomic<int> good = 0;
   {
     std::vector<std::jthread> clients;
+    clients.reserve(64);
     for (int i = 0; i < 64; ++i) {
       clients.emplace_back([&, i] {
         Client client(server_->port());
