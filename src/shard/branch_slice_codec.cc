@@ -45,8 +45,7 @@ BranchStates take_states(Cursor& cursor) {
     state.bits.bytes = take_text(cursor);
     state.bits.count = in_memory(take_most(cursor, state.bits.bytes.size() * 8));
     // Another outcome is added after the last one, so the bytes must be those of the count.
-    if ((state.bits.count + 7) / 8 != state.bits.bytes.size())
-      (void)cursor.take(cursor.remaining() + 1);
+    if ((state.bits.count + 7) / 8 != state.bits.bytes.size()) overrun(cursor);
   }
   return states;
 }

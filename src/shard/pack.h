@@ -23,11 +23,23 @@ inline void put_text(std::string& out, std::string_view text) {
 
 inline std::uint64_t take_number(Cursor& cursor) { return cursor.continued(10); }
 
+/// A difference in either direction.
+inline void put_signed(std::string& out, std::uint64_t difference) {
+  put_number(out, difference << 1 ^ (difference >> 63 != 0 ? ~std::uint64_t{0} : 0));
+}
+inline std::uint64_t take_signed(Cursor& cursor) {
+  const std::uint64_t value = take_number(cursor);
+  return value >> 1 ^ ((value & 1) != 0 ? ~std::uint64_t{0} : 0);
+}
+
+/// What was taken cannot be: Cursor::overrun() says so from now on.
+inline void overrun(Cursor& cursor) { (void)cursor.take(cursor.remaining() + 1); }
+
 /// A number of things, each of which has at least one byte.  More than there can be: overrun().
 inline std::size_t take_count(Cursor& cursor) {
   const std::uint64_t count = take_number(cursor);
   if (count <= cursor.remaining()) return static_cast<std::size_t>(count);
-  (void)cursor.take(cursor.remaining() + 1);
+  overrun(cursor);
   return 0;
 }
 
@@ -35,7 +47,7 @@ inline std::size_t take_count(Cursor& cursor) {
 inline std::size_t take_place(Cursor& cursor) {
   const std::uint64_t place = take_number(cursor);
   if (std::in_range<std::size_t>(place)) return static_cast<std::size_t>(place);
-  (void)cursor.take(cursor.remaining() + 1);
+  overrun(cursor);
   return 0;
 }
 

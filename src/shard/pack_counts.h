@@ -19,7 +19,7 @@ inline std::uint64_t take_address(Cursor& cursor) { return take_number(cursor) +
 inline std::uint64_t take_most(Cursor& cursor, std::uint64_t last) {
   const std::uint64_t value = take_number(cursor);
   if (value <= last) return value;
-  (void)cursor.take(cursor.remaining() + 1);
+  overrun(cursor);
   return 0;
 }
 inline bool take_flag(Cursor& cursor) { return take_most(cursor, 1) != 0; }

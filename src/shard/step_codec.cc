@@ -37,15 +37,6 @@ std::size_t top_bits(std::uint64_t value, unsigned bits) {
 constexpr std::uint64_t kLastElement = kElementKindCount - 1;
 constexpr auto kLastType = static_cast<std::uint64_t>(isa::InstrType::kTstart);
 
-/// A difference in either direction.
-void put_signed(std::string& out, std::uint64_t difference) {
-  put_number(out, difference << 1 ^ (difference >> 63 != 0 ? ~std::uint64_t{0} : 0));
-}
-std::uint64_t take_signed(Cursor& cursor) {
-  const std::uint64_t value = take_number(cursor);
-  return value >> 1 ^ ((value & 1) != 0 ? ~std::uint64_t{0} : 0);
-}
-
 }  // namespace
 
 /// How a step begins: without source, place and cycles.
@@ -219,6 +210,7 @@ struct StepPast {
     /// Where its last calls return to; the latest is before `depth`.
     std::array<std::uint64_t, kDepth> returns{};
     std::size_t depth = 0;
+    std::uint64_t time = 0;  ///< The last timestamp.
   };
 
   [[nodiscard]] std::uint64_t way() const { return lasts[source].way; }
@@ -292,6 +284,11 @@ void StepWriter::add(const Step& step) {
   past.rests.follow(rest_way, rest_slot);
   past.follow(begin, rest);
   if ((begin.element.flags & kElementHasCycleCount) != 0) put_number(out, step.element.cycle_count);
+  if (begin.element.kind == ElementKind::kTimestamp) {
+    std::uint64_t& time = past.lasts[past.source].time;
+    put_signed(out, step.element.timestamp - time);
+    time = step.element.timestamp;
+  }
   for (std::size_t i = 0; i < rest.counts; ++i) {
     put_number(out, step.run.counted[i].instructions);
     put_number(out, step.run.counted[i].cycles);
@@ -341,6 +338,8 @@ bool StepReader::next(Step& step) {
   step.element.index = past.index;
   if ((begin.element.flags & kElementHasCycleCount) != 0)
     step.element.cycle_count = static_cast<std::uint32_t>(take_most(cursor, UINT32_MAX));
+  if (begin.element.kind == ElementKind::kTimestamp)
+    step.element.timestamp = past.lasts[past.source].time += take_signed(cursor);
   for (std::size_t i = 0; i < step.run.counted.size(); ++i) {
     step.run.counted[i].instructions = i < rest.counts ? take_number(cursor) : 0;
     step.run.counted[i].cycles = i < rest.counts ? take_number(cursor) : 0;

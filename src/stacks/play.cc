@@ -39,7 +39,9 @@ bool Engine::stay(Source& source, const Run& run) {
 }
 
 std::unique_ptr<Engine> Engine::copy() const {
-  auto other = std::make_unique<Engine>(options_);
+  Options options = options_;
+  options.sink = nullptr;
+  auto other = std::make_unique<Engine>(std::move(options));
   other->tree_ = tree_;
   for (std::size_t id = 0; id < sources_.size(); ++id) {
     if (sources_[id] == nullptr) continue;

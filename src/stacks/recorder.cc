@@ -34,8 +34,8 @@ struct Recorder::Source {
   bool left_out = false;
 };
 
-Recorder::Recorder(program::PlaceLookup places, Take take)
-    : places_(std::move(places)), take_(std::move(take)), known_(kKnown) {}
+Recorder::Recorder(program::PlaceLookup places, Take take, bool times)
+    : places_(std::move(places)), take_(std::move(take)), times_(times), known_(kKnown) {}
 
 Recorder::~Recorder() = default;
 
@@ -136,7 +136,7 @@ const Recorder::Known& Recorder::find(const Element& range) {
 
 /// The source counts the cycles up to here, at a range or another element.
 void Recorder::count(Source& source, const Element& element) {
-  if (source.open != nullptr) {
+  if (source.open != nullptr && !times_) {
     Run& run = source.open->step.run;
     if (run.counts == 0) {
       run.counted[0] = {.instructions = std::exchange(run.instructions, 0),
@@ -164,6 +164,12 @@ void Recorder::count(Source& source, const Element& element) {
 void Recorder::observe_other(Source& source, const Element& element) {
   switch (element.kind) {
     case ElementKind::kTimestamp:
+      if (times_) {
+        close(source);
+        give({.element = element});
+        return;
+      }
+      [[fallthrough]];
     case ElementKind::kCycleCount:
     case ElementKind::kEvent:
       if ((element.flags & kElementHasCycleCount) != 0 &&

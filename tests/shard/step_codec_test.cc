@@ -97,6 +97,18 @@ TEST(StepCodec, an_engine_plays_what_was_read) {
   }
 }
 
+TEST(StepCodec, an_engine_with_a_sink_plays_what_was_read) {
+  std::size_t events = 0;
+  for (std::uint64_t seed = 1; seed <= support::seed_count(20); ++seed) {
+    support::RecordChecker checker({}, true);
+    checker.observe(random_elements(seed),
+                    [](std::vector<Step> steps) { return read(written(steps, false)).first; });
+    EXPECT_EQ(checker.finish(), "") << "seed " << seed;
+    events += checker.events();
+  }
+  EXPECT_GT(events, 1000U);
+}
+
 TEST(StepCodec, what_repeats_has_few_bytes) {
   std::vector<Element> elements;
   for (int i = 0; i < 1000; ++i) {

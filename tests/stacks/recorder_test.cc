@@ -147,6 +147,33 @@ TEST(Recorder, any_elements_at_all_are_played_as_they_were_seen) {
   }
 }
 
+TEST(Recorder, a_sink_is_given_the_same_with_its_times) {
+  std::size_t events = 0;
+  for (std::uint64_t seed = 1; seed <= support::seed_count(20); ++seed) {
+    support::RecordChecker checker({}, true);
+    checker.set_source(1, {.timestamps_repeat_cycles = seed % 3 == 0});
+    synth::Random random(seed);
+    check_in_slices(checker, support::workload_elements(seed), random);
+    EXPECT_EQ(checker.finish(), "") << "seed " << seed;
+    EXPECT_EQ(checker.refused(), 0U) << "seed " << seed;
+    events += checker.events();
+  }
+  EXPECT_GT(events, 1000U);
+  const auto program = support::few_functions();
+  Options options;
+  options.places = [&program](const Element&, std::uint64_t address) {
+    return program::Place{program.get(), address};
+  };
+  for (std::uint64_t seed = 1; seed <= support::seed_count(300); ++seed) {
+    synth::Random random(seed);
+    std::vector<std::uint8_t> bytes(32768);
+    for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random.next());
+    support::RecordChecker checker(options, true);
+    check_in_slices(checker, support::elements_of(bytes), random);
+    ASSERT_EQ(checker.finish(), "") << "seed " << seed;
+  }
+}
+
 TEST(Recorder, memory_that_changes_is_noticed) {
   const auto one = support::few_functions();
   std::vector<program::Function> functions(one->functions().begin(), one->functions().end());

@@ -1,6 +1,11 @@
 // An engine that plays what a recorder gave does what one does that sees the elements.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,13 +17,54 @@
 
 namespace waymark::support {
 
-/// Both engines, side by side.
+/// What an engine gives its sink.
+class SinkRecord final : public stacks::Sink {
+ public:
+  struct Event {
+    char kind = 0;
+    std::array<std::uint64_t, 4> numbers{};
+    friend bool operator==(const Event&, const Event&) = default;
+  };
+  std::vector<Event> events;
+  std::vector<stacks::CodeId> codes;  ///< The code that was entered.
+
+  void on_track(stacks::TrackId track, TraceId source, std::uint64_t thread) override {
+    events.push_back({'t', {track, source, thread}});
+  }
+  void on_switch(TraceId source, stacks::TrackId track, std::uint64_t position) override {
+    events.push_back({'s', {source, track, position}});
+  }
+  void on_enter(stacks::TrackId track, std::uint64_t position, stacks::CodeId code,
+                stacks::Opening opening) override {
+    events.push_back({'e', {track, position, static_cast<std::uint64_t>(opening)}});
+    codes.push_back(code);
+  }
+  void on_leave(stacks::TrackId track, std::uint64_t position) override {
+    events.push_back({'l', {track, position}});
+  }
+  void on_instant(stacks::TrackId track, std::uint64_t position, stacks::Instant what) override {
+    events.push_back({'i', {track, position, static_cast<std::uint64_t>(what)}});
+  }
+  void on_gap(TraceId source, std::uint64_t position) override {
+    events.push_back({'g', {source, position}});
+  }
+  void on_timestamp(TraceId source, std::uint64_t position, std::uint64_t time) override {
+    events.push_back({'T', {source, position, time}});
+  }
+  void on_cycles(TraceId source, std::uint64_t position, std::uint64_t cycles) override {
+    events.push_back({'c', {source, position, cycles}});
+  }
+};
+
+/// Both engines, side by side.  With `times`, both have a sink.
 class RecordChecker {
  public:
-  explicit RecordChecker(const stacks::Options& options)
+  explicit RecordChecker(const stacks::Options& options, bool times = false)
       : places_(options.places),
-        seen_(options),
-        played_(std::make_unique<stacks::Engine>(options)) {}
+        times_(times),
+        seen_(with_sink(options, times ? &seen_events_ : nullptr)),
+        played_(std::make_unique<stacks::Engine>(
+            with_sink(options, times ? &played_events_ : nullptr))) {}
 
   void set_source(TraceId id, const stacks::SourceFacts& facts) {
     sources_.emplace_back(id, facts);
@@ -32,19 +78,23 @@ class RecordChecker {
   void observe(std::span<const Element> elements, Through&& through) {
     seen_.observe(elements);
     std::vector<stacks::Step> steps;
-    stacks::Recorder recorder(places_, [&](const stacks::Step& step) { steps.push_back(step); });
+    stacks::Recorder recorder(
+        places_, [&](const stacks::Step& step) { steps.push_back(step); }, times_);
     for (const auto& [id, facts] : sources_) recorder.set_source(id, facts);
     recorder.observe(elements);
     recorder.finish();
     elements_ += elements.size();
     steps_ += steps.size();
-    auto before = played_->copy();
-    for (const stacks::Step& step : through(std::move(steps))) {
-      if (played_->play(step)) continue;
+    steps = through(std::move(steps));
+    // What a sink was given cannot be taken back.
+    auto trial = played_->copy();
+    if (!plays(*trial, steps)) {
       ++refused_;
-      played_ = std::move(before);
       played_->observe(elements);
-      break;
+    } else if (times_) {
+      EXPECT_TRUE(plays(*played_, steps));
+    } else {
+      played_ = std::move(trial);
     }
   }
   void observe(std::span<const Element> elements) {
@@ -71,16 +121,40 @@ class RecordChecker {
       if (seen_.quality(static_cast<TraceId>(id)) != played_->quality(static_cast<TraceId>(id)))
         return "something is counted otherwise";
     if (seen_.lacks_contexts() != played_->lacks_contexts()) return "contexts are lacking once";
-    return {};
+    return compare_events();
   }
 
   [[nodiscard]] std::size_t elements() const { return elements_; }
   [[nodiscard]] std::size_t steps() const { return steps_; }
+  /// How many events the sinks were given.
+  [[nodiscard]] std::size_t events() const { return seen_events_.events.size(); }
   /// How many slices had a run that did not stay where it was.
   [[nodiscard]] std::size_t refused() const { return refused_; }
 
  private:
+  static stacks::Options with_sink(stacks::Options options, stacks::Sink* sink) {
+    options.sink = sink;
+    return options;
+  }
+
+  static bool plays(stacks::Engine& engine, std::span<const stacks::Step> steps) {
+    return std::ranges::all_of(steps, [&](const stacks::Step& step) { return engine.play(step); });
+  }
+
+  std::string compare_events() {
+    if (seen_events_.events != played_events_.events) return "the sinks were given other events";
+    for (std::size_t i = 0; i < seen_events_.codes.size(); ++i) {
+      if (name_of(seen_.tree().code(seen_events_.codes[i])) !=
+          name_of(played_->tree().code(played_events_.codes[i])))
+        return "other code is entered";
+    }
+    return {};
+  }
+
   program::PlaceLookup places_;
+  bool times_;
+  SinkRecord seen_events_;
+  SinkRecord played_events_;
   stacks::Engine seen_;
   std::unique_ptr<stacks::Engine> played_;
   std::vector<std::pair<TraceId, stacks::SourceFacts>> sources_;

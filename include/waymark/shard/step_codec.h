@@ -19,7 +19,7 @@ class StepWriter {
   StepWriter(StepWriter&&) noexcept;
   StepWriter& operator=(StepWriter&&) noexcept;
 
-  /// Keeps of an element what an engine without a sink uses.
+  /// Keeps of an element what an engine uses.
   void add(const stacks::Step& step);
   /// What was written since the last call.
   std::string take();

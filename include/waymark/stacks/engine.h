@@ -117,7 +117,7 @@ class Engine {
   /// What a Recorder gave.  False: a run does not stay in the function that executes, so that the
   /// engine must observe() the elements instead; this one has no use any more.
   [[nodiscard]] bool play(const Step& step);
-  /// Another one that goes on from here, with the same options and sums.
+  /// Another one that goes on from here, with the same options and sums, but without a sink.
   [[nodiscard]] std::unique_ptr<Engine> copy() const;
   /// The end of the trace: closes all frames.
   void finish();

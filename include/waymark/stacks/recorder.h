@@ -61,7 +61,8 @@ struct Step {
 };
 
 /// Makes steps of elements.  Engine::play() with the steps does what Engine::observe() does with
-/// the elements, in an engine without a sink, call sites and ranges.
+/// the elements, in an engine without call sites and ranges.  The sink of the engine, if there is
+/// one, needs steps that have times.
 ///
 /// The stack need not be known: the function at an address is enough, because functions do not
 /// overlap.  The engine still checks that each run stays where it is, because memory may change.
@@ -73,8 +74,9 @@ class Recorder {
  public:
   using Take = std::function<void(const Step& step)>;
 
-  /// `places`: as Options::places.
-  Recorder(program::PlaceLookup places, Take take);
+  /// `places`: as Options::places.  `times`: timestamps and cycle counts are steps of their own, so
+  /// that they keep their places between instructions.
+  Recorder(program::PlaceLookup places, Take take, bool times = false);
   ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
@@ -110,6 +112,7 @@ class Recorder {
 
   program::PlaceLookup places_;
   Take take_;
+  bool times_;
   std::array<std::unique_ptr<Source>, 256> sources_;
   std::vector<Known> known_;
   std::deque<Waiting> waiting_;
