@@ -3,13 +3,16 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "waymark/exports/tables.h"
 #include "waymark/shard/branch_slice_codec.h"
 #include "waymark/shard/data_files.h"
+#include "waymark/shard/event_codec.h"
 #include "waymark/shard/findings_codec.h"
 #include "waymark/shard/part.h"
 #include "waymark/shard/profile_codec.h"
 #include "waymark/shard/slice_codec.h"
 #include "waymark/shard/stack_slice_codec.h"
+#include "waymark/shard/table_slice_codec.h"
 #include "waymark/shard/tree_codec.h"
 
 using namespace waymark;
@@ -19,6 +22,28 @@ namespace {
 
 Bytes bytes(const std::string& text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+/// Events of any bytes can be rows of a table, and are the same after they were written again.
+void try_events(Bytes input) {
+  TextBuffer out;
+  exports::ElementsPart rows({}, out);
+  EventWriter writer;
+  EventReader reader(input);
+  while (const auto event = reader.next()) {
+    writer.add(*event);
+    if (const auto* const element = std::get_if<Element>(&*event)) {
+      rows.add({element, 1});
+    } else {
+      rows.add(std::get<Diagnostic>(*event));
+    }
+  }
+  if (!rows.finish()) std::abort();
+  const std::string content = writer.take();
+  EventReader second(bytes(content));
+  EventWriter again;
+  while (const auto event = second.next()) again.add(*event);
+  if (second.is_bad() || again.take() != content) std::abort();
 }
 
 }  // namespace
@@ -62,5 +87,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto again = read_stack_slice(bytes(encode(*slice)));
     if (!again || again->steps != slice->steps || again->seam != slice->seam) std::abort();
   }
+  if (const auto slice = read_table_slice(input)) {
+    const auto again = read_table_slice(bytes(encode(*slice)));
+    if (!again || again->data != slice->data || again->events != slice->events) std::abort();
+  }
+  if (const auto events = read_slice_events(input)) {
+    const auto again = read_slice_events(bytes(encode(*events)));
+    if (!again || again->end_rows != events->end_rows || again->seam != events->seam) std::abort();
+  }
+  try_events(input);
   return 0;
 }

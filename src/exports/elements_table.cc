@@ -11,14 +11,18 @@ using enum ParquetType;
 
 /// What comes before the columns of outputs::Column.
 constexpr std::array kFirst = {
+    TableColumn{.stored = {.name = "slice", .type = kUint32},
+                .meaning = "the number of the slice of the input, from 0, with --slice-bytes; else "
+                           "0; `part, slice, seq` is the order"},
     TableColumn{.stored = {.name = "record", .type = kText}, .meaning = "`element` or `damage`"},
     nullable("index", kUint64, "the byte of the trace at which it begins"),
     nullable("id", kUint8, "the trace ID of its source"),
-    nullable("time", kUint64, "the last whole timestamp of its source, up to this row and with it"),
+    nullable("time", kUint64,
+             "the last whole timestamp of its source in this slice, up to this row and with it"),
     TableColumn{.stored = {.name = "kind", .type = kText},
                 .meaning = "the kind of element, or of damage"},
 };
-enum First : std::size_t { kRecord, kIndex, kId, kTime, kKind };
+enum First : std::size_t { kSlice, kRecord, kIndex, kId, kTime, kKind };
 
 /// In the order of outputs::Column, with the names of CSV.
 constexpr std::array<TableColumn, outputs::kColumnCount> kFields = {
@@ -88,7 +92,13 @@ std::span<const TableColumn> elements_columns() {
 }
 
 ElementsPart::ElementsPart(const TableInput& input, TextBuffer& out)
-    : TablePart("elements", input, out), times_(256) {}
+    : TablePart("elements", input, out), slice_(input.slice.value_or(0)), times_(256) {}
+
+void ElementsPart::begin(std::string_view record) {
+  begin_row();
+  writer_.number(at(kSlice), slice_);
+  writer_.text(at(kRecord), record);
+}
 
 void ElementsPart::put(const outputs::ElementRow& row) {
   for (const outputs::ColumnValue& value : row.values()) {
@@ -106,8 +116,7 @@ void ElementsPart::add(std::span<const Element> elements) {
   for (const Element& element : elements) {
     std::optional<std::uint64_t>& time = times_[element.trace_id];
     if (const auto now = time_of(element)) time = now;
-    begin_row();
-    writer_.text(at(kRecord), "element");
+    begin("element");
     writer_.number(at(kIndex), element.index);
     writer_.number(at(kId), element.trace_id);
     if (time) writer_.number(at(kTime), *time);
@@ -118,8 +127,7 @@ void ElementsPart::add(std::span<const Element> elements) {
 }
 
 void ElementsPart::add(const Diagnostic& record) {
-  begin_row();
-  writer_.text(at(kRecord), "damage");
+  begin("damage");
   if (record.index != kNoIndex) writer_.number(at(kIndex), record.index);
   if (record.trace_id != kNoTraceId) {
     writer_.number(at(kId), record.trace_id);

@@ -48,7 +48,7 @@ inline constexpr std::array kCommonColumns = {
     TableColumn{.stored = {.name = "input", .type = ParquetType::kText},
                 .meaning = "the path of the input, as it was given"},
     TableColumn{.stored = {.name = "seq", .type = ParquetType::kUint64},
-                .meaning = "the number of the row in its part, from 0; `part, seq` is the order"},
+                .meaning = "the number of the row in its file, from 0; `part, seq` is the order"},
 };
 
 /// All columns of a table.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "pack.h"
+#include "pack_counts.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/mapped_file.h"
 
@@ -26,6 +26,8 @@ std::string encode(std::span<const DataFile> files) {
   for (const DataFile& file : files) {
     put_text(out, file.table);
     put_number(out, file.input);
+    put_number(out, file.slice ? 1 : 0);
+    put_number(out, file.slice.value_or(0));
     put_number(out, file.bytes);
     put_text(out, std::string(file.digest.begin(), file.digest.end()));
   }
@@ -38,6 +40,9 @@ Result<std::vector<DataFile>> read_data_files(Bytes content) {
   for (DataFile& file : files) {
     file.table = take_text(cursor);
     file.input = take_place(cursor);
+    const bool is_slice = take_flag(cursor);
+    const std::size_t slice = take_place(cursor);
+    if (is_slice) file.slice = slice;
     file.bytes = take_number(cursor);
     const std::string digest = take_text(cursor);
     if (digest.size() != file.digest.size() || !is_table_name(file.table))
@@ -50,13 +55,15 @@ Result<std::vector<DataFile>> read_data_files(Bytes content) {
 }
 
 std::string data_path(const Folder& folder, const DataFile& file) {
-  return fmt::format("{}/tables/{}/{}/{:08}.parquet", folder.path(),
-                     hex_of(folder.job()).substr(0, 16), file.table, file.input);
+  const std::string slice = file.slice ? fmt::format("-{:08}", *file.slice) : "";
+  return fmt::format("{}/tables/{}/{}/{:08}{}.parquet", folder.path(),
+                     hex_of(folder.job()).substr(0, 16), file.table, file.input, slice);
 }
 
 Result<DataFile> publish_data(const Folder& folder, const std::string& temporary,
-                              const std::string& table, std::size_t input) {
-  DataFile file{.table = table, .input = input};
+                              const std::string& table, std::size_t input,
+                              std::optional<std::size_t> slice) {
+  DataFile file{.table = table, .input = input, .slice = slice};
   {
     const auto content = MappedFile::open(temporary);
     if (!content) return std::unexpected(content.error());

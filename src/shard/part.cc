@@ -54,7 +54,7 @@ Result<Part> read_part(Bytes bytes) {
   part.codes.assign(codes.begin(), codes.end());
   part.content = take_text(cursor);
   if (cursor.overrun() || !cursor.at_end() ||
-      payload > static_cast<std::uint64_t>(Payload::kStackSlice))
+      payload > static_cast<std::uint64_t>(Payload::kTableSlice))
     return fail(ErrorCode::kBadData, "the part is damaged: its fields do not fit");
   part.payload = static_cast<Payload>(payload);
   return part;

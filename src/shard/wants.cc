@@ -37,6 +37,7 @@ std::optional<Payload> payload_of_slices(Payload want) {
   if (want == Payload::kProfile) return Payload::kSlice;
   if (want == Payload::kBranches) return Payload::kBranchSlice;
   if (want == Payload::kTree) return Payload::kStackSlice;
+  if (want == Payload::kTables) return Payload::kTableSlice;
   return std::nullopt;
 }
 

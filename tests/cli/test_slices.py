@@ -1,10 +1,12 @@
 """Captures that a job cuts into slices: the sum of the slices is what export writes for the whole capture."""
+import filecmp
 import hashlib
 import random
 import shutil
 import subprocess
 
 import pytest
+from support import duckdb
 
 
 def write_job(folder, text, *inputs, options=''):
@@ -142,10 +144,139 @@ def test_options_of_stacks(run, tmp_path, long, option):
     merged_stacks(run, tmp_path, long, 5, [f'--{option}', word], f"{option} = '{word}'")
 
 
-@pytest.mark.parametrize('what', ['events', 'findings'])
-def test_what_needs_whole_captures_refuses_slices(run, tmp_path, long, what):
-    write_job(tmp_path, f"what = '{what}'\nslices = 3", long)
-    assert f'what = "{what}" cannot be made of slices' in run('plan', 'job.toml', '-o', 'job', expect=3).err
+def same_folders(folder, one, other):
+    """Whether two folders have the same files, and which."""
+    def files_in(path):
+        return {file.relative_to(path): file for file in sorted(path.rglob('*')) if file.is_file()}
+    ours, theirs = files_in(folder / one), files_in(folder / other)
+    return ours and ours.keys() == theirs.keys() and all(filecmp.cmp(ours[name], theirs[name], shallow=False)
+                                                         for name in ours)
+
+
+def slice_bytes(folder):
+    """The size of the slices of a job, in bytes."""
+    return next(line.split()[3] for line in (folder / 'job/plan').read_text().splitlines() if line.startswith('cut '))
+
+
+def merged_tables(run, tmp_path, capture, slices, arguments=(), options='', seed=0):
+    """Checks that slices give what export gives, and returns the result of the merge."""
+    write_job(tmp_path, f"what = 'events'\nslices = {slices}", capture, options=options)
+    run('plan', 'job.toml', '-o', 'job')
+    assert len(shard_lines(tmp_path)) == slices
+    cuts = ('--slice-bytes', slice_bytes(tmp_path)) if slices > 1 else ()
+    serial = run('export', 'parquet', capture, *arguments, *cuts, '-o', 'serial', expect=None)
+    do_shards(run, tmp_path, seed)
+    merged = run('merge', 'job', '-o', 'merged', expect=serial.code)
+    assert same_folders(tmp_path, 'serial', 'merged')
+    return merged
+
+
+EVENTS = [('--return-stack', '--context-ids', 3, '--exceptions', 100, '--timestamps', 50, '--cycle-counts'),
+          ('--cores', 2, '--exceptions', 50, '--timestamps', 200, '--sync-period', 1024),
+          ('--protocol', 'ete', '--cores', 2, '--return-stack', '--speculation', 5, '--mispredicts', 200, '--overflows',
+           50),
+          ('--protocol', 'ptm', '--cores', 3, '--exceptions', 50, '--return-stack', '--cycle-counts'),
+          ('--protocol', 'etmv3', '--context-ids', 2, '--exceptions', 50, '--cycle-counts'),
+          ('--protocol', 'stm', '--damage', 20000), ('--damage', 20000), ('--sync-period', 100000)]
+
+
+@pytest.mark.parametrize('slices', [1, 2, 7, 64])
+@pytest.mark.parametrize('options', EVENTS)
+def test_tables(run, tmp_path, synth, slices, options):
+    isa = ('--isa', 'A32') if 'ptm' in options or 'etmv3' in options else ()
+    capture = synth('--size', '100K', '--no-truth', *isa, *options)
+    merged_tables(run, tmp_path, capture, slices, seed=slices)
+    files = sorted(path.name for path in (tmp_path / 'merged/elements').iterdir())
+    if slices == 1:
+        assert files == ['part-00000.parquet']
+        return
+    # One more file has what is known only at the end.
+    assert files == [f'part-00000-{number:05}.parquet' for number in range(slices + 1)]
+    run('export', 'parquet', capture, '-o', 'whole', expect=None)
+    for table in 'calls', 'counts', 'messages':
+        assert same_folders(tmp_path, f'whole/{table}', f'merged/{table}')
+
+
+@pytest.mark.parametrize('options', EVENTS)
+def test_rows_of_slices_are_those_of_the_whole(run, tmp_path, synth, options):
+    isa = ('--isa', 'A32') if 'ptm' in options or 'etmv3' in options else ()
+    capture = synth('--size', '100K', '--no-truth', *isa, *options)
+    for folder, cuts in ('whole', ()), ('cut', ('--slice-bytes', 13000)):
+        run('export', 'parquet', capture, '--table', 'elements', *cuts, '-o', folder)
+    one, other, starts = duckdb.ask(
+        tmp_path, "SELECT * EXCLUDE (slice, seq, time) FROM 'whole/elements/*.parquet' ORDER BY part, slice, seq",
+        "SELECT * EXCLUDE (slice, seq, time) FROM 'cut/elements/*.parquet' ORDER BY part, slice, seq",
+        "SELECT slice, min(seq) AS first, max(seq) + 1 AS n, count(*) AS rows FROM 'cut/elements/*.parquet' "
+        'GROUP BY ALL ORDER BY slice')
+    assert one == other
+    assert len(one) > 1000
+    assert [row['slice'] for row in starts] == list(range(len(starts)))
+    assert all(row['first'] == 0 and row['n'] == row['rows'] for row in starts)
+
+
+@pytest.mark.parametrize('table', ['elements', 'calls', 'counts', 'messages'])
+def test_one_table_of_slices(run, tmp_path, synth, quicksort, table):
+    program = quicksort / 'quicksort.elf'
+    capture = synth('--elf', program, '--size', '100K', '--no-truth')
+    merged_tables(run, tmp_path, capture, 5, ['--symbols', program, '--table', table],
+                  f"symbols = ['{program}']\ntable = '{table}'")
+    assert [path.name for path in (tmp_path / 'merged').iterdir()] == [table]
+
+
+@pytest.mark.parametrize('option, word', [('tail-calls', 'replace'), ('exceptions', 'apart'), ('time', 'instructions'),
+                                          ('time', 'cycles')])
+def test_options_of_calls_in_slices(run, tmp_path, long, option, word):
+    merged_tables(run, tmp_path, long, 5, [f'--{option}', word, '--table', 'calls'],
+                  f"{option} = '{word}'\ntable = 'calls'")
+
+
+def test_whole_and_cut_tables_in_one_job(run, tmp_path, long, synth):
+    itm = synth('--size', '200K', '--protocol', 'itm', '--no-truth')
+    small = synth('--size', '5K', '--protocol', 'etmv4', '--no-truth')
+    inputs = [small, long, itm]
+    write_job(tmp_path, "what = 'events'\nslice_bytes = 100000", *inputs)
+    run('plan', 'job.toml', '-o', 'job')
+    serial = run('export', 'parquet', *inputs, '--slice-bytes', slice_bytes(tmp_path), '-o', 'serial', expect=None)
+    assert f'{itm} is not cut: a source of it can only be decoded from the start of the trace.' in serial.err
+    do_shards(run, tmp_path)
+    run('merge', 'job', '-o', 'merged', expect=serial.code)
+    assert same_folders(tmp_path, 'serial', 'merged')
+
+
+def test_tables_of_a_capture_that_says_nothing(run, tmp_path):
+    (tmp_path / 'noise').write_bytes(random.Random(1).randbytes(50000))
+    raw = ['--protocol', 'stm', '--framing', 'none']
+    options = "protocol = 'stm'\nframing = 'none'"
+    merged = merged_tables(run, tmp_path, 'noise', 3, raw, options)
+    assert merged.code == 1
+
+
+def test_slices_are_for_whole_tables(run, tmp_path, long):
+    assert 'leave out --from' in run('export', 'parquet', long, '--slice-bytes', '64K', '--from', '@100', '-o', 'out',
+                                     expect=2).err
+    assert 'folded has no tables' in run('export', 'folded', long, '--slice-bytes', '64K', expect=2).err
+    write_job(tmp_path, "what = 'events'", long, options="slice-bytes = '64K'")
+    assert 'a job has slice_bytes before [options]' in run('plan', 'job.toml', '-o', 'job', expect=2).err
+
+
+def test_rows_of_slices_that_are_damaged_are_named(run, tmp_path, long):
+    write_job(tmp_path, "what = 'events'\nslices = 4", long)
+    run('plan', 'job.toml', '-o', 'job')
+    run('export', 'parquet', long, '--slice-bytes', slice_bytes(tmp_path), '-o', 'serial')
+    do_shards(run, tmp_path)
+    files = sorted((tmp_path / 'job/tables').rglob('*.parquet'))
+    assert len(files) == 4
+    files[1].write_bytes(files[1].read_bytes()[:-1])
+    files[2].unlink()
+    said = run('merge', 'job', '-o', 'merged', expect=3).err
+    assert f'{files[1].name}: the file is damaged' in said and 'do shard 1 again' in said
+    assert not (tmp_path / 'merged').exists()
+    run('shard', 'job', '1')
+    said = run('merge', 'job', '-o', 'merged', expect=3).err
+    assert f'{files[2].name}: this file of a table is missing; do shard 2 again' in said
+    run('shard', 'job', '2')
+    run('merge', 'job', '-o', 'merged')
+    assert same_folders(tmp_path, 'serial', 'merged')
 
 
 @pytest.mark.parametrize('protocol', ['ete', 'ptm', 'etmv3', 'stm'])
@@ -200,14 +331,23 @@ def test_recordings(run, tmp_path, synth):
 def test_stacks_of_recordings(run, tmp_path, synth, slices):
     capture = synth(*RECORDED)
     recording = capture / 'perf.data'
-    for tid in None, 1000, 1001, 1002:
+    for tid in None, 256, 258:
         shutil.rmtree(tmp_path / 'job', ignore_errors=True)
         for name in 'serial', 'merged':
             (tmp_path / name).unlink(missing_ok=True)
         arguments = ['--symfs', capture] + (['--tid', tid] if tid else [])
-        if tid and run('export', 'folded', recording, *arguments, '-o', 'tried', expect=None).code == 2:
-            continue
         merged_stacks(run, tmp_path, recording, slices, arguments,
+                      f"symfs = ['{capture}']" + (f"\ntid = ['{tid}']" if tid else ''))
+
+
+@pytest.mark.parametrize('slices', [2, 7])
+def test_tables_of_recordings(run, tmp_path, synth, slices):
+    capture = synth(*RECORDED)
+    recording = capture / 'perf.data'
+    for tid in None, 257:
+        for name in 'job', 'serial', 'merged':
+            shutil.rmtree(tmp_path / name, ignore_errors=True)
+        merged_tables(run, tmp_path, recording, slices, ['--symfs', capture] + (['--tid', tid] if tid else []),
                       f"symfs = ['{capture}']" + (f"\ntid = ['{tid}']" if tid else ''))
 
 
@@ -419,7 +559,7 @@ def test_a_program_that_changed_is_named(run, tmp_path, synth):
 
 
 def test_jobs_that_cannot_be_made_of_slices(run, tmp_path, long):
-    write_job(tmp_path, "what = 'events'\nslices = 4", long)
-    assert 'what = "events" cannot be made of slices' in run('plan', 'job.toml', '-o', 'job', expect=3).err
+    write_job(tmp_path, "what = 'findings'\nslices = 4", long)
+    assert 'what = "findings" cannot be made of slices' in run('plan', 'job.toml', '-o', 'job', expect=3).err
     write_job(tmp_path, "what = 'counts'\nslices = 4\nslice_bytes = 4", long)
     assert 'slices and slice_bytes exclude each other' in run('plan', 'job.toml', '-o', 'job', expect=3).err

@@ -83,10 +83,10 @@ TEST(Plan, what_and_format_must_fit) {
   EXPECT_FALSE(read_plan(text_of(plan)));
   plan.format = "lcov";
   EXPECT_TRUE(read_plan(text_of(plan)));
-  // Tables are not made of slices.
+  // Findings are not made of slices.
   plan = cut_example();
-  plan.what = "events";
-  plan.format = "parquet";
+  plan.what = "findings";
+  plan.format = "findings";
   EXPECT_FALSE(read_plan(text_of(plan)));
 }
 

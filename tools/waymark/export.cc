@@ -112,6 +112,10 @@ int run(const ExportOptions& options) {
   const exports::Format& format = *exports::find_format(options.format);
   if (!options.of_format.tables.empty() && !format.is_tables)
     return complain(fmt::format("--table: {} has no tables; parquet has.", format.name), kUsage);
+  if (options.of_format.slice_bytes != 0 && !format.is_tables) {
+    return complain(fmt::format("--slice-bytes: {} has no tables; parquet has.", format.name),
+                    kUsage);
+  }
   if (format.write_program == nullptr && !format.is_tables && is_folder(options.output)) {
     return complain(fmt::format("-o {}: {} is one file for all programs, not a folder.",
                                 escaped(options.output), format.name),

@@ -56,6 +56,13 @@ void add_export_options(CLI::App& command, ExportOptions& options) {
       ->type_name("TABLE")
       ->allow_extra_args(false)
       ->check(one_of(table_names()));
+  command
+      .add_option("--slice-bytes", options.of_format.slice_bytes,
+                  "for parquet: the table `elements` has a file for each slice of the trace of so "
+                  "many bytes, such as 64M")
+      ->type_name("SIZE")
+      ->transform(size_in_bytes())
+      ->check(CLI::PositiveNumber);
   // Here, the option names folders of source files; --protocol describes raw trace.
   command.remove_option(command.get_option("--source"));
   command

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct FormatOptions {
   std::vector<std::string> sources;  ///< lcov, cobertura
   bool compress = false;             ///< branch-list
   std::vector<std::string> tables;   ///< parquet; empty: all
+  std::uint64_t slice_bytes = 0;     ///< parquet; 0: no slices
 };
 
 struct ExportOptions {

@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <memory>
 #include <optional>
 #include <utility>
 
 #include "complain.h"
-#include "decode_sink.h"
 #include "elf_argument.h"
 #include "exit_code.h"
 #include "hints.h"
@@ -17,135 +14,15 @@
 #include "output.h"
 #include "profile_collector.h"
 #include "run.h"
+#include "slices.h"
 #include "stack_pass.h"
-#include "table_folder.h"
-#include "version.h"
+#include "table_writers.h"
 #include "waymark/base/escape.h"
 #include "waymark/exports/tables.h"
 #include "waymark/inputs/trace_name.h"
-#include "waymark/perf/process_images.h"
-#include "waymark/syst/channels.h"
-#include "waymark/syst/ports.h"
 
 namespace waymark::cli {
 namespace {
-
-/// A file that is being written.
-template <class Part>
-class OpenPart {
- public:
-  /// kOk, or the exit code after the sentence.
-  int open(const TableFolder& folder, std::string_view table, const exports::TableInput& input,
-           std::span<const std::string> files) {
-    auto opened = Output::open_whole(folder.part_path(table, input.part), files);
-    if (!opened) return complain(opened.error().detail, kOutput);
-    output_ = std::make_unique<Output>(*std::move(opened));
-    part_ = std::make_unique<Part>(input, output_->text());
-    return kOk;
-  }
-  [[nodiscard]] bool is_open() const { return part_ != nullptr; }
-  Part& part() { return *part_; }
-  Output& output() { return *output_; }
-  /// The end of the file.
-  int finish() {
-    if (part_ == nullptr) return kOk;
-    if (const auto finished = part_->finish(); !finished)
-      return complain(finished.error().detail, kMemory);
-    return output_->commit() ? kOk : finish_output(*output_, kOutput);
-  }
-
- private:
-  std::unique_ptr<Output> output_;
-  std::unique_ptr<Part> part_;
-};
-
-/// The messages in the elements of a capture.
-class MessageRows final : private syst::FrameSink {
- public:
-  MessageRows(const ExportMessages& messages, OpenPart<exports::MessagesPart>& to)
-      : interpreter_(messages.collateral()), ports_(*this), to_(to) {
-    interpreter_.set_transport_frequency(messages.transport().frequency);
-    if (messages.transport().short_guid)
-      interpreter_.set_short_client(*messages.transport().short_guid);
-  }
-
-  void add(std::span<const Element> elements) {
-    for (const Element& element : elements) {
-      if (element.kind == ElementKind::kItmTrace) {
-        ports_.add(element);
-        continue;
-      }
-      for (const syst::Frame& frame : channels_.add(element)) on_frame(frame);
-      interpreter_.set_transport_frequency(element.trace_id, channels_.frequency(element.trace_id));
-    }
-  }
-  void finish() {
-    for (const syst::Frame& frame : channels_.finish()) on_frame(frame);
-    ports_.finish();
-  }
-
- private:
-  void on_frame(const syst::Frame& frame) override {
-    to_.part().add(interpreter_.interpret(frame));
-    to_.output().settle();
-  }
-
-  syst::Interpreter interpreter_;
-  syst::ChannelAssembler channels_;
-  syst::PortReader ports_;
-  OpenPart<exports::MessagesPart>& to_;
-};
-
-/// The threads of a recording.
-exports::CallsPart::FindTask tasks_of(const inputs::Capture& capture) {
-  if (capture.processes() == nullptr) return {};
-  std::map<std::uint32_t, exports::CallsPart::Task> tasks;
-  for (const perf::Task& task : capture.processes()->known_tasks())
-    tasks[static_cast<std::uint32_t>(task.tid)] = {.process = static_cast<std::uint32_t>(task.pid),
-                                                   .name = task.name};
-  return [tasks = std::move(tasks)](std::uint64_t thread) {
-    const auto known = tasks.find(static_cast<std::uint32_t>(thread));
-    return known == tasks.end() ? std::nullopt : std::optional(known->second);
-  };
-}
-
-/// The calls in a capture.
-class CallRows {
- public:
-  CallRows(const inputs::Capture& capture, outputs::PlaceLookup places,
-           const StackExportOptions& options, OpenPart<exports::CallsPart>& to)
-      : timeline_(to.part(), {.unit = options.time, .tracks_apart = false}),
-        engine_(engine_options(capture, std::move(places), options, timeline_)) {
-    set_sources(engine_, capture);
-    to.part().begin(engine_.tree(), tasks_of(capture));
-  }
-
-  stacks::Engine& engine() { return engine_; }
-  void finish() {
-    timeline_.finish();
-    tell_quality(engine_);
-    for (const TraceId id : timeline_.timeless()) {
-      note(
-          fmt::format("trace ID 0x{:02x} has no times of this kind, and its calls are left out; "
-                      "see --time.",
-                      id));
-    }
-  }
-
- private:
-  static stacks::Options engine_options(const inputs::Capture& capture, outputs::PlaceLookup places,
-                                        const StackExportOptions& options, stacks::Sink& sink) {
-    stacks::Options made = stack_options(capture, std::move(places));
-    made.tail_calls =
-        options.replace_tail_calls ? stacks::TailCalls::kReplace : stacks::TailCalls::kKeep;
-    made.exceptions_apart = options.exceptions_apart;
-    made.sink = &sink;
-    return made;
-  }
-
-  stacks::Timeline timeline_;
-  stacks::Engine engine_;
-};
 
 /// The rows of one input.
 class TablePass {
@@ -172,6 +49,7 @@ class TablePass {
     auto selection = select_in(*capture, options_.selection);
     if (!selection) return complain(selection.error().detail, kUsage);
     selection_ = *std::move(selection);
+    if (wants("elements")) find_limits(*capture);
     if (const int code = open_parts(*capture, window); code != kOk) return code;
     if (const int code = window.open(*capture); code != kOk) return code;
     if (const int code = find_places(*capture); code != kOk) return code;
@@ -201,39 +79,49 @@ class TablePass {
     const Window& window_;
   };
 
-  [[nodiscard]] bool wants(std::string_view table) const {
-    return options_.of_format.tables.empty() ||
-           std::ranges::find(options_.of_format.tables, table) != options_.of_format.tables.end();
+  [[nodiscard]] bool wants(std::string_view table) const { return wants_table(options_, table); }
+
+  /// Each slice of the trace has a file of elements, and so has what follows its end.
+  void find_limits(inputs::Capture& capture) {
+    for (const std::uint64_t limit :
+         cut_limits(capture, input_.path, options_.of_format.slice_bytes))
+      if (limit != 0) limits_.push_back(capture.rest()->index + limit);
   }
 
   int open_parts(const inputs::Capture& capture, const Window& window) {
-    std::vector<std::string> files =
-        window.input_files(capture, program_paths(options_.symbols.files));
+    files_ = window.input_files(capture, program_paths(options_.symbols.files));
     const std::vector<std::string> of_capture = capture.input_files();
-    files.insert(files.end(), of_capture.begin(), of_capture.end());
+    files_.insert(files_.end(), of_capture.begin(), of_capture.end());
     if (wants("elements")) {
-      if (const int code = elements_.open(folder_, "elements", input_, files); code != kOk)
-        return code;
+      if (const int code = open_elements(); code != kOk) return code;
     }
     if (wants("calls")) {
-      if (const int code = calls_.open(folder_, "calls", input_, files); code != kOk) return code;
+      if (const int code = calls_.open(folder_, "calls", input_, files_); code != kOk) return code;
     }
     if (wants("messages")) {
-      if (const int code = rows_of_messages_.open(folder_, "messages", input_, files); code != kOk)
+      if (const int code = rows_of_messages_.open(folder_, "messages", input_, files_); code != kOk)
         return code;
     }
     return kOk;
   }
 
-  /// Without names, functions are the addresses that were called.
+  int open_elements() {
+    exports::TableInput input = input_;
+    if (!limits_.empty()) input.slice = slice_;
+    return elements_.open(folder_, "elements", input, files_);
+  }
+
+  int begin_next_slice() {
+    if (const int code = elements_.finish(); code != kOk) return code;
+    ++slice_;
+    return open_elements();
+  }
+
   int find_places(const inputs::Capture& capture) {
     if (!calls_.is_open()) return kOk;
-    auto places = place_lookup(capture, {.functions = true, .files = options_.symbols.files});
-    if (places) {
-      places_ = *std::move(places);
-    } else if (places.error().code != ErrorCode::kNotFound || !options_.symbols.files.empty()) {
-      return complain(places.error().detail, kInput);
-    }
+    auto places = stack_places(capture, options_.symbols.files, false);
+    if (!places) return places.error();
+    places_ = *std::move(places);
     return kOk;
   }
 
@@ -251,14 +139,18 @@ class TablePass {
       if (calls_.is_open()) calls_.output().settle();
       executed = add(elements) || executed;
     };
-    Output& output = main_output();
+    auto nothing = Output::open("", {});
+    if (!nothing) return complain(nothing.error().detail, kOutput);
+    Output& output = main_output(*nothing);
+    const RunLimits limits{.places = limits_, .reached = [this] { return begin_next_slice(); }};
     const int code =
-        calls ? trace_stacks(capture, selection_, window, output, calls->engine(), take)
+        calls ? trace_stacks(capture, selection_, window, output, calls->engine(), take, limits)
               : run_capture(
                     capture, output,
                     {.on_elements = [&](std::span<const Element> all) { take(window.cut(all)); },
                      .stop = {},
-                     .enough = [&](TraceIndex index) { return window.enough(index); }});
+                     .enough = [&](TraceIndex index) { return window.enough(index); },
+                     .limits = limits});
     if (messages) messages->finish();
     if (calls) calls->finish();
     capture.tree().set_observer(nullptr);
@@ -273,36 +165,31 @@ class TablePass {
     return code;
   }
 
-  /// That of the largest table.
-  Output& main_output() {
+  /// That of the largest table, which ends the run when it cannot be written.  `nothing`: each
+  /// slice has a file of its own.
+  Output& main_output(Output& nothing) {
+    if (!limits_.empty()) return nothing;
     if (elements_.is_open()) return elements_.output();
     return calls_.is_open() ? calls_.output() : rows_of_messages_.output();
   }
 
   /// Whether something was executed, or said.
   bool add(std::span<const Element> elements) {
-    bool says_something = false;
+    bool says = false;
     for (const Element& element : elements) {
       if (selection_ && !selection_->shows(element)) continue;
-      says_something = says_something || (element.kind != ElementKind::kNoSync &&
-                                          element.kind != ElementKind::kEndOfTrace);
+      says = says || says_something(element);
       if (elements_.is_open()) elements_.part().add({&element, 1});
     }
-    return says_something;
+    if (!limits_.empty()) elements_.output().settle();
+    return says;
   }
 
   /// `notes`: see CollectNeeds.
   int count(bool notes) {
     Collector collected(options_, {.code = false, .programs = false, .notes = notes});
     if (const int code = collected.add(input_.path); code != kOk) return code;
-    OpenPart<exports::CountsPart> part;
-    if (const int code = part.open(folder_, "counts", input_, collected.files()); code != kOk)
-      return code;
-    for (const profile::ProgramProfile& program : collected.profile().programs()) {
-      part.part().add(program);
-      part.output().settle();
-    }
-    return part.finish();
+    return write_counts(collected, folder_, input_);
   }
 
   const ExportOptions& options_;
@@ -311,6 +198,9 @@ class TablePass {
   exports::TableInput input_;
   std::optional<Selection> selection_;
   outputs::PlaceLookup places_;
+  std::vector<TraceIndex> limits_;  ///< Where slices end; empty: the trace is not cut.
+  std::uint32_t slice_ = 0;
+  std::vector<std::string> files_;  ///< All that are read.
   OpenPart<exports::ElementsPart> elements_;
   OpenPart<exports::CallsPart> calls_;
   OpenPart<exports::MessagesPart> rows_of_messages_;
@@ -319,26 +209,25 @@ class TablePass {
 }  // namespace
 
 std::vector<std::string> wanted_tables(const ExportOptions& options) {
-  const std::vector<std::string>& named = options.of_format.tables;
   std::vector<std::string> tables;
   for (const exports::Table& table : exports::tables())
-    if (named.empty() || std::ranges::find(named, table.name) != named.end())
-      tables.emplace_back(table.name);
+    if (wants_table(options, table.name)) tables.emplace_back(table.name);
   return tables;
 }
 
 int write_tables(const ExportOptions& options, const ExportMessages& messages,
                  const TableFolder& folder, const std::string& path, std::size_t number) {
-  TablePass pass(options, messages, folder,
-                 {.part = static_cast<std::uint32_t>(number),
-                  .path = path,
-                  .created_by = "waymark version " WAYMARK_VERSION});
+  TablePass pass(options, messages, folder, table_input(number, path));
   const int code = pass.run();
   if (code != kOk && code != kDamaged) folder.drop(number);
   return code;
 }
 
 int export_tables(const ExportOptions& options, const ExportMessages& messages) {
+  if (options.of_format.slice_bytes != 0 && options.window.given()) {
+    return complain("--slice-bytes cuts whole traces; leave out --from, --to and the like.",
+                    kUsage);
+  }
   auto folder = TableFolder::open(options.output, wanted_tables(options));
   if (!folder) return folder.error();
   int worst = kOk;

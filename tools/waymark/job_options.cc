@@ -21,6 +21,8 @@ std::string why_refused(const ExportOptions& options, const shard::Plan& plan) {
     return "output and list are not for jobs; `waymark merge` takes -o.";
   if (options.window.given())
     return "from, to and the like select a part of one input, and a job has several.";
+  if (options.of_format.slice_bytes != 0)
+    return "slice-bytes is for export; a job has slice_bytes before [options].";
   if (plan.format == "folded") {
     if (options.stacks.inlines) return "inlines needs all programs at once; leave it out.";
     if (!options.selection.programs.empty()) return "dso: call stacks go through all programs.";

@@ -6,6 +6,7 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,7 @@
 #include "slices.h"
 #include "stack_slices.h"
 #include "table_folder.h"
+#include "table_slices.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/plural.h"
 #include "waymark/exports/tables.h"
@@ -125,7 +127,7 @@ class Merger {
       return write_findings(format, options_.output, findings_, options_.inputs);
     tell_bad();
     // An input that is damaged has tables, too.
-    if (format.is_tables ? files_.empty() : used_ == 0)
+    if (format.is_tables ? files_.empty() && !tables_ : used_ == 0)
       return code_ == kOk ? complain("no input gave anything.", kDamaged) : code_;
     if (format.is_tables) return write_tables();
     const std::vector<std::string> files = options_.inputs;
@@ -170,6 +172,7 @@ class Merger {
       case shard::Payload::kSlice:
       case shard::Payload::kBranchSlice:
       case shard::Payload::kStackSlice:
+      case shard::Payload::kTableSlice:
         return {};
     }
     const auto inputs = folder_.plan().inputs_of(part.shard);
@@ -210,6 +213,8 @@ class Merger {
         return join_branch_slices(folder_, first, branch_list(), branches_, failed);
       case shard::Payload::kStackSlice:
         return add_stacks(first, failed);
+      case shard::Payload::kTableSlice:
+        return add_tables(cut, first, failed);
       default:
         return add_counts(cut, first, failed);
     }
@@ -234,6 +239,25 @@ class Merger {
     WAYMARK_TRY(shard::add_tree(shard::content_of(part), tree));
     trees_.add(std::move(tree));
     return {};
+  }
+
+  int add_tables(const shard::Cut& cut, std::size_t first, int& failed) {
+    if (failed = open_tables(); failed != kOk) return failed;
+    const auto messages = ExportMessages::make(options_.messages);
+    if (!messages) return failed = messages.error();
+    const int code =
+        join_table_slices(folder_, first, options_, *messages, *tables_, files_, failed);
+    if (code != kOk && code != kDamaged) tables_->drop(cut.input);
+    return code;
+  }
+
+  /// kOk, or the exit code.
+  int open_tables() {
+    if (tables_) return kOk;
+    auto tables = TableFolder::open(options_.output, wanted_tables(options_));
+    if (!tables) return tables.error();
+    tables_.emplace(*std::move(tables));
+    return kOk;
   }
 
   int add_counts(const shard::Cut& cut, std::size_t first, int& failed) {
@@ -263,7 +287,7 @@ class Merger {
     if (!files) return std::unexpected(files.error());
     const shard::Shard& inputs = folder_.plan().shards[part.shard];
     for (const shard::DataFile& file : *files) {
-      if (exports::find_table(file.table) == nullptr || file.input < inputs.first ||
+      if (exports::find_table(file.table) == nullptr || file.slice || file.input < inputs.first ||
           file.input - inputs.first >= inputs.count)
         return fail(ErrorCode::kBadData, "the part lists a file of another shard");
       WAYMARK_TRY(shard::check_data(folder_, part.shard, file));
@@ -287,12 +311,11 @@ class Merger {
   /// copy.
   int write_tables() {
     remove_abandoned_tables(folder_.path() + "/attempts");
-    auto tables = TableFolder::open(options_.output, wanted_tables(options_));
-    if (!tables) return tables.error();
+    if (const int code = open_tables(); code != kOk) return code;
     for (const shard::DataFile& file : files_) {
       if (interrupted()) return kInterrupted;
       const std::string from = shard::data_path(folder_, file);
-      const std::string to = tables->part_path(file.table, file.input);
+      const std::string to = tables_->part_path(file.table, file.input, file.slice);
       std::error_code failed;
       std::filesystem::create_hard_link(from, to, failed);
       if (failed) std::filesystem::copy_file(from, to, failed);
@@ -302,7 +325,7 @@ class Merger {
                         kOutput);
       }
     }
-    return tables->commit();
+    return tables_->commit();
   }
 
   void tell_bad() const {
@@ -326,6 +349,7 @@ class Merger {
   OrderedSum<stacks::Tree> trees_;
   exports::BranchList branches_;
   std::vector<shard::DataFile> files_;
+  std::optional<TableFolder> tables_;
   std::vector<exports::CaptureFindings> findings_;
   std::vector<std::string> bad_;
   std::size_t used_ = 0;

@@ -53,7 +53,7 @@ class Runner {
     using Kind = inputs::TraceEvent::Kind;
     switch (event.kind) {
       case Kind::kBlock:
-        return decode(event.block);
+        return decode_up_to_limits(event.block);
       case Kind::kGap:
         capture_.tree().lose();
         if (const int code = drain(); code != kOk) return code;
@@ -70,7 +70,19 @@ class Runner {
     return check();
   }
 
+  int decode_up_to_limits(inputs::TraceBlock block) {
+    const std::vector<TraceIndex>& places = hooks_.limits.places;
+    while (limit_ < places.size() && places[limit_] - block.index <= block.bytes.size()) {
+      const auto size = static_cast<std::size_t>(places[limit_++] - block.index);
+      if (const int code = decode({block.index, block.bytes.first(size)}); code != kOk) return code;
+      if (const int code = hooks_.limits.reached(); code != kOk) return code;
+      block = {block.index + size, block.bytes.subspan(size)};
+    }
+    return decode(block);
+  }
+
   int decode(const inputs::TraceBlock& block) {
+    if (block.bytes.empty()) return kOk;
     if (const auto fed = capture_.tree().feed(block.index, block.bytes); !fed) {
       return complain(fed.error().detail, kDamaged);
     }
@@ -116,6 +128,7 @@ class Runner {
   const RunHooks& hooks_;
   std::vector<Element> batch_;
   std::size_t size_ = kFirstBatch;  ///< The size of the next batch.
+  std::size_t limit_ = 0;           ///< The number of the next limit.
 };
 
 }  // namespace

@@ -3,12 +3,20 @@
 
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "input_options.h"
 #include "output.h"
 #include "waymark/inputs/capture.h"
 
 namespace waymark::cli {
+
+/// Places in the trace, ascending.
+struct RunLimits {
+  std::vector<TraceIndex> places{};
+  /// Called when everything before the next place was given.  kOk, or the exit code.
+  std::function<int()> reached{};
+};
 
 /// What ends the loop early; asked once per batch.
 struct RunHooks {
@@ -22,6 +30,7 @@ struct RunHooks {
   std::function<void(TraceIndex)> gap{};
   /// Called after each block, and several times a second while nothing comes.
   std::function<void()> turn{};
+  RunLimits limits{};
 };
 
 /// Decodes the capture to its end.  kOk; kInterrupted; kOutput, whose sentence is printed; kDamaged

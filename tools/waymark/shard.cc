@@ -20,12 +20,14 @@
 #include "profile_collector.h"
 #include "slices.h"
 #include "stack_slices.h"
+#include "table_slices.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/number.h"
 #include "waymark/base/plural.h"
 #include "waymark/shard/data_files.h"
 #include "waymark/shard/findings_codec.h"
 #include "waymark/shard/profile_codec.h"
+#include "waymark/shard/table_slice_codec.h"
 #include "waymark/shard/tree_codec.h"
 
 namespace waymark::cli {
@@ -125,10 +127,18 @@ int make_findings(const ExportOptions& options, shard::Part& part) {
 
 /// An error: what the part lists is not there.
 Result<void> check_files(const shard::Folder& folder, const shard::Part& part) {
-  if (part.payload != shard::Payload::kTables) return {};
-  const auto files = shard::read_data_files(shard::content_of(part));
-  if (!files) return std::unexpected(files.error());
-  for (const shard::DataFile& file : *files)
+  std::vector<shard::DataFile> files;
+  if (part.payload == shard::Payload::kTables) {
+    auto listed = shard::read_data_files(shard::content_of(part));
+    if (!listed) return std::unexpected(listed.error());
+    files = *std::move(listed);
+  }
+  if (part.payload == shard::Payload::kTableSlice) {
+    auto slice = shard::read_table_slice(shard::content_of(part));
+    if (!slice) return std::unexpected(slice.error());
+    files = std::move(slice->data);
+  }
+  for (const shard::DataFile& file : files)
     WAYMARK_TRY(shard::check_data(folder, part.shard, file));
   return {};
 }
@@ -150,6 +160,8 @@ int make_part(const shard::Folder& folder, const ExportOptions& options,
       return count_slice(folder.plan(), options, refuse, part);
     case shard::Payload::kBranchSlice:
       return list_slice(folder.plan(), branch_list_of(options), refuse, part);
+    case shard::Payload::kTableSlice:
+      return record_tables(folder, options, refuse, part);
     case shard::Payload::kStackSlice:
       return make_stack_slice(folder.plan(), options, refuse, part);
   }

@@ -114,8 +114,8 @@ class SliceSum {
         sliced_(capture, cut_),
         joiner_(sliced_.decoder()) {}
 
-  /// kOk, or the exit code; the sentences are printed.
-  int add_all() {
+  /// kOk, or the exit code; the sentences are printed.  `tells`: see add_slices().
+  int add_all(bool tells) {
     int worst = kOk;
     const std::size_t count = cut_.count();
     for (std::size_t i = 0; i < count; ++i) {
@@ -137,7 +137,7 @@ class SliceSum {
         }
       }
     }
-    if (worst != kOk) return worst;
+    if (worst != kOk || !tells) return worst;
     const std::string& path = folder_.plan().inputs[cut_.input].path;
     const std::size_t others = Work::kWhyAgain.empty() ? 0 : begun_wrong_;
     if (joiner_.again() != others) tell_again(path, joiner_.again() - others, count);
@@ -184,15 +184,15 @@ class SliceSum {
 };
 
 /// Adds the slices of a capture, the first of which is the shard `first`, to what the work has.
-/// Where the parts do not fit together, it decodes again, and a note says so.  kOk, or the exit
-/// code; the sentences are printed.
+/// Where the parts do not fit together, it decodes again, and a note says so if `tells`.  kOk, or
+/// the exit code; the sentences of errors are printed.
 template <class Work>
-int add_slices(const shard::Folder& folder, std::size_t first, inputs::Capture& capture,
-               Work& work) {
+int add_slices(const shard::Folder& folder, std::size_t first, inputs::Capture& capture, Work& work,
+               bool tells = true) {
   const shard::Cut& cut = *folder.plan().cut_of(first);
   if (const Bytes trace = trace_of(capture); trace.size() != cut.trace_bytes)
     return complain_of(shard::check_slice(folder.plan(), first, {cut, 0, trace}).error());
-  return SliceSum<Work>(folder, first, capture, work).add_all();
+  return SliceSum<Work>(folder, first, capture, work).add_all(tells);
 }
 
 }  // namespace waymark::cli

@@ -19,6 +19,7 @@
 #include "waymark/parallel/counting.h"
 #include "waymark/parallel/slice_decoder.h"
 #include "waymark/shard/slice_codec.h"
+#include "waymark/shard/table_slice_codec.h"
 
 namespace waymark::cli {
 namespace {
@@ -27,11 +28,14 @@ constexpr std::uint64_t kLeastSlice = 1024;
 // By the bytes after those that were decoded last.
 constexpr TraceIndex kStillRead = std::size_t{32} << 20;
 
-std::uint64_t slice_bytes(const shard::Job& job, std::uint64_t trace_bytes) {
-  const std::uint64_t wanted =
-      job.slices != 0 ? (trace_bytes + job.slices - 1) / job.slices : job.slice_bytes;
+std::uint64_t in_whole_frames(std::uint64_t slice_bytes) {
   const std::uint64_t step = frames::kFrameSize;
-  return (std::max(wanted, kLeastSlice) + step - 1) / step * step;
+  return (std::max(slice_bytes, kLeastSlice) + step - 1) / step * step;
+}
+
+std::uint64_t slice_bytes(const shard::Job& job, std::uint64_t trace_bytes) {
+  return in_whole_frames(job.slices != 0 ? (trace_bytes + job.slices - 1) / job.slices
+                                         : job.slice_bytes);
 }
 
 /// The file of the trace, if its bytes are those of the trace.
@@ -106,6 +110,28 @@ class CountWork {
   std::vector<count::Stitcher> sums_;
   std::vector<count::Part> ends_;
 };
+
+/// Counts in the parts of tables.
+class TableCountWork : public CountWork {
+ public:
+  using CountWork::CountWork;
+  static Result<Record> read(Bytes content) {
+    const auto slice = shard::read_table_slice(content);
+    if (!slice) return std::unexpected(slice.error());
+    const std::string& counts = slice->counts;
+    return CountWork::read({reinterpret_cast<const std::uint8_t*>(counts.data()), counts.size()});
+  }
+};
+
+template <class Work>
+Counted join_counts(const shard::Folder& folder, std::size_t first, inputs::Capture& capture,
+                    const std::optional<Selection>& selection, bool tells) {
+  Work work(capture, selection);
+  Counted counted;
+  counted.code = add_slices(folder, first, capture, work, tells);
+  if (counted.code == kOk) work.take(counted, capture, selection);
+  return counted;
+}
 
 }  // namespace
 
@@ -201,6 +227,16 @@ Result<std::optional<shard::Cut>> cut_input(const ExportOptions& options, const 
   return std::optional(std::move(cut));
 }
 
+std::vector<std::uint64_t> cut_limits(inputs::Capture& capture, const std::string& path,
+                                      std::uint64_t slice_bytes) {
+  if (slice_bytes == 0 || capture.trace_bytes() <= in_whole_frames(slice_bytes)) return {};
+  if (const std::string why = why_whole(capture, shard::Payload::kTables); !why.empty()) {
+    note(fmt::format("{} is not cut: {}.", escaped(path), why));
+    return {};
+  }
+  return parallel::slice_limits(capture.trace_bytes(), in_whole_frames(slice_bytes));
+}
+
 KnownIdBytes known_id_bytes(const shard::Cut& cut) {
   return [&cut](const MappedFile& /*trace*/, inputs::Framing /*framing*/) {
     inputs::IdBytes bytes{};
@@ -223,12 +259,10 @@ int count_slice(const shard::Plan& plan, const ExportOptions& options, const Ref
 }
 
 Counted join_slices(const shard::Folder& folder, std::size_t first, inputs::Capture& capture,
-                    const std::optional<Selection>& selection) {
-  CountWork work(capture, selection);
-  Counted counted;
-  counted.code = add_slices(folder, first, capture, work);
-  if (counted.code == kOk) work.take(counted, capture, selection);
-  return counted;
+                    const std::optional<Selection>& selection, bool tells) {
+  return folder.plan().payload_of(first) == shard::Payload::kTableSlice
+             ? join_counts<TableCountWork>(folder, first, capture, selection, tells)
+             : join_counts<CountWork>(folder, first, capture, selection, tells);
 }
 
 }  // namespace waymark::cli

@@ -1,8 +1,10 @@
 // Captures that are cut into slices: for plan, shard and merge.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "counting.h"
 #include "export_options.h"
@@ -17,6 +19,11 @@ namespace waymark::cli {
 Result<std::optional<shard::Cut>> cut_input(const ExportOptions& options, const shard::Job& job,
                                             const shard::Plan& plan, const std::string& path);
 
+/// Where slices of about `slice_bytes` of the trace of a capture begin, and where the last one
+/// ends. Empty: the trace is not longer, or cannot be cut, and a note with the path says why.
+std::vector<std::uint64_t> cut_limits(inputs::Capture& capture, const std::string& path,
+                                      std::uint64_t slice_bytes);
+
 /// What a capture need not read to know it.
 KnownIdBytes known_id_bytes(const shard::Cut& cut);
 
@@ -26,8 +33,8 @@ int count_slice(const shard::Plan& plan, const ExportOptions& options, const Ref
                 shard::Part& part);
 
 /// The counts of a whole capture from the parts of its slices, the first of which is the shard
-/// `first`.  Where the parts do not fit together, it decodes again, and a note says so.
+/// `first`.  `tells`: see add_slices().
 Counted join_slices(const shard::Folder& folder, std::size_t first, inputs::Capture& capture,
-                    const std::optional<Selection>& selection);
+                    const std::optional<Selection>& selection, bool tells = true);
 
 }  // namespace waymark::cli

@@ -137,7 +137,8 @@ void observe_selected(stacks::Engine& engine, std::optional<Selection>& selectio
 
 int trace_stacks(inputs::Capture& capture, const std::optional<Selection>& selection,
                  Window& window, Output& output, stacks::Engine& engine,
-                 const std::function<void(std::span<const Element>)>& also) {
+                 const std::function<void(std::span<const Element>)>& also,
+                 const RunLimits& limits) {
   std::optional<Selection> own = selection;
   const auto observe = [&](std::span<const Element> elements) {
     observe_selected(engine, own, elements);
@@ -150,7 +151,8 @@ int trace_stacks(inputs::Capture& capture, const std::optional<Selection>& selec
             if (also) also(elements);
           },
       .stop = {},
-      .enough = [&](TraceIndex index) { return window.given() && window.enough(index); }};
+      .enough = [&](TraceIndex index) { return window.given() && window.enough(index); },
+      .limits = limits};
   const int code = run_capture(capture, output, hooks);
   engine.finish();
   return code;

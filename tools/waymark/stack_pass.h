@@ -8,6 +8,7 @@
 
 #include "exit_code.h"
 #include "output.h"
+#include "run.h"
 #include "selection.h"
 #include "waymark/inputs/capture.h"
 #include "waymark/outputs/function_names.h"
@@ -35,7 +36,8 @@ void observe_selected(stacks::Engine& engine, std::optional<Selection>& selectio
 /// `also` gets the same elements, whatever is selected.  The result is as of run_capture().
 int trace_stacks(inputs::Capture& capture, const std::optional<Selection>& selection,
                  Window& window, Output& output, stacks::Engine& engine,
-                 const std::function<void(std::span<const Element>)>& also = {});
+                 const std::function<void(std::span<const Element>)>& also = {},
+                 const RunLimits& limits = {});
 
 /// Says on standard error what cannot be trusted.
 void tell_quality(const stacks::Engine& engine);

@@ -6,45 +6,24 @@
 
 #include "slices.h"
 #include "stack_pass.h"
+#include "stack_steps.h"
 #include "waymark/shard/stack_slice_codec.h"
-#include "waymark/shard/step_codec.h"
-#include "waymark/stacks/recorder.h"
 
 namespace waymark::cli {
 namespace {
 
-using stacks::Step;
-
 /// What an engine needs of a slice.
 class StepPiece final : public parallel::Piece {
  public:
-  /// `places`: of a recording, the steps keep their places.
   StepPiece(const inputs::Capture& capture, const outputs::PlaceLookup& places,
             const std::optional<Selection>& selection)
-      : selection_(selection),
-        writer_(capture.processes() != nullptr),
-        recorder_(places, [this](const Step& step) { writer_.add(step); }) {
-    for (const inputs::CaptureSource& source : capture.sources())
-      recorder_.set_source(source.id, facts_of(source));
-  }
+      : steps_(capture, places, selection, false) {}
 
-  void on_elements(std::span<const Element> elements) override {
-    if (!selection_) return recorder_.observe(elements);
-    for (const Element& element : elements) {
-      if (stacks::is_of_thread(element) && !selection_->shows(element)) {
-        recorder_.leave_out(element.trace_id);
-      } else {
-        recorder_.observe({&element, 1});
-      }
-    }
-  }
-  void end() override { recorder_.finish(); }
-  std::string take_steps() { return writer_.take(); }
+  void on_elements(std::span<const Element> elements) override { steps_.observe(elements); }
+  std::string take_steps() { return steps_.take(); }
 
  private:
-  std::optional<Selection> selection_;
-  shard::StepWriter writer_;
-  stacks::Recorder recorder_;
+  StepMaker steps_;
 };
 
 /// Gives the elements to an engine.
@@ -85,10 +64,6 @@ class StackPieces final : public parallel::Consumer {
   stacks::Engine* engine_ = nullptr;
 };
 
-Bytes bytes_of_steps(const std::string& steps) {
-  return {reinterpret_cast<const std::uint8_t*>(steps.data()), steps.size()};
-}
-
 /// Call stacks.
 class StackWork {
  public:
@@ -122,19 +97,11 @@ class StackWork {
       "the programs in memory changed while a function of theirs was on the stack";
   /// Also does what the slice does to the stacks.
   [[nodiscard]] Result<bool> begins_right(const Record& record) {
-    auto before = (*engine_)->copy();
-    shard::StepReader steps(bytes_of_steps(record.steps));
-    Step step;
-    while (steps.next(step)) {
-      if ((*engine_)->play(step)) continue;
-      *engine_ = std::move(before);
-      return false;
-    }
-    shard::StepReader ends(bytes_of_steps(record.ends));
-    while (ends.next(step)) {
-    }
-    if (steps.is_bad() || ends.is_bad()) return fail(ErrorCode::kBadData, "these are not steps");
-    return true;
+    if (!are_steps(record.ends)) return fail(ErrorCode::kBadData, "these are not steps");
+    auto engine = (*engine_)->copy();
+    const auto played = play_steps(*engine, record.steps);
+    if (played && *played) *engine_ = std::move(engine);
+    return played;
   }
   void begin_again() { pieces_.give_to(**engine_); }
 
@@ -147,11 +114,7 @@ class StackWork {
   /// The end of the trace.
   void finish() {
     for (std::size_t i = 0; i < ids_.size(); ++i) {
-      if (ends_[i] == nullptr) continue;
-      shard::StepReader steps(bytes_of_steps(*ends_[i]));
-      Step step;
-      while (steps.next(step))
-        if (step.element.trace_id == ids_[i]) (void)(*engine_)->play(step);
+      if (ends_[i] != nullptr) play_end(**engine_, *ends_[i], ids_[i]);
     }
     (*engine_)->finish();
   }

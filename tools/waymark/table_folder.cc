@@ -37,6 +37,9 @@ int cannot_make(const std::string& path, const std::string& why) {
       kOutput);
 }
 
+/// How the names of all files with its rows begin.
+std::string name_of(std::size_t input) { return fmt::format("part-{:05}", input); }
+
 bool is_empty_folder(const fs::path& path) {
   std::error_code ignored;
   return fs::is_directory(path, ignored) && fs::is_empty(path, ignored);
@@ -159,13 +162,25 @@ TableFolder::~TableFolder() {
   if (made_) fs::remove(path_, ignored);  // Only if it is empty.
 }
 
-std::string TableFolder::part_path(std::string_view table, std::size_t part) const {
-  return (fs::path(temporary_) / table / fmt::format("part-{:05}.parquet", part)).string();
+std::string TableFolder::part_path(std::string_view table, std::size_t input,
+                                   std::optional<std::size_t> slice) const {
+  const std::string name =
+      slice ? fmt::format("{}-{:05}.parquet", name_of(input), *slice) : name_of(input) + ".parquet";
+  return (fs::path(temporary_) / table / name).string();
 }
 
-void TableFolder::drop(std::size_t part) const {
-  std::error_code ignored;
-  for (const std::string& table : tables_) fs::remove(part_path(table, part), ignored);
+void TableFolder::drop(std::size_t input) const {
+  std::error_code failed;
+  std::vector<fs::path> found;
+  for (const std::string& table : tables_) {
+    for (fs::directory_iterator at(fs::path(temporary_) / table, failed), end; !failed && at != end;
+         at.increment(failed)) {
+      const std::string name = at->path().filename().string();
+      if (name.starts_with(name_of(input) + ".") || name.starts_with(name_of(input) + "-"))
+        found.push_back(at->path());
+    }
+  }
+  for (const fs::path& path : found) fs::remove(path, failed);
 }
 
 int TableFolder::commit() {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <expected>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,10 +30,11 @@ class TableFolder {
   TableFolder(const TableFolder&) = delete;
   ~TableFolder();
 
-  /// Where a part of a table is written.
-  [[nodiscard]] std::string part_path(std::string_view table, std::size_t part) const;
-  /// Removes the part of each table.
-  void drop(std::size_t part) const;
+  /// Where the rows of an input in a table are written, or those of a slice of it.
+  [[nodiscard]] std::string part_path(std::string_view table, std::size_t input,
+                                      std::optional<std::size_t> slice = {}) const;
+  /// Removes the rows of an input, and those of its slices.
+  void drop(std::size_t input) const;
   /// Gives the tables their places.  kOk, or the exit code after the sentence.
   int commit();
 

@@ -39,13 +39,14 @@ const Table* find_table(std::string_view name);
 
 /// What all rows of an input have, and what is said about the file.
 struct TableInput {
-  std::uint32_t part = 0;  ///< The number of the input.
+  std::uint32_t part = 0;                ///< The number of the input.
+  std::optional<std::uint32_t> slice{};  ///< The number of the slice, of an input that is cut.
   std::string path{};
   std::string created_by{};
 };
 
-/// One file of a table: the rows of one input.  `out` must outlive it, and may be cleared between
-/// two calls.  One owner; not thread safe.
+/// One file of a table: the rows of one input, or of a slice of it.  `out` must outlive it, and may
+/// be cleared between two calls.  One owner; not thread safe.
 class TablePart {
  public:
   /// kLimit: see ParquetWriter.
@@ -65,7 +66,8 @@ class TablePart {
   std::string path_;
 };
 
-/// A row for each element and record of damage, in the order of the trace.
+/// A row for each element and record of damage, in the order of the trace.  The rows of slices do
+/// not depend on those before.
 class ElementsPart final : public TablePart {
  public:
   ElementsPart(const TableInput& input, TextBuffer& out);
@@ -73,8 +75,10 @@ class ElementsPart final : public TablePart {
   void add(const Diagnostic& record);
 
  private:
+  void begin(std::string_view record);
   void put(const outputs::ElementRow& row);
 
+  std::uint32_t slice_;
   outputs::ElementRow row_;
   std::vector<std::optional<std::uint64_t>> times_;  ///< The last timestamp, by trace ID.
 };

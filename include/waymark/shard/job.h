@@ -29,6 +29,7 @@ enum class Payload : std::uint8_t {
   kFindings = 5,
   kBranchSlice = 6,  ///< The branches of a slice, in jobs whose Want is kBranches.
   kStackSlice = 7,   ///< What happened on call stacks in a slice, in jobs whose Want is kTree.
+  kTableSlice = 8,   ///< Rows of a slice, and what others need of it; jobs whose Want is kTables.
 };
 
 /// What can be computed in parts, and one format in which it is written: those of `waymark export`.
