@@ -13,6 +13,10 @@ bool is_branch(InstrType type) {
   return type == InstrType::kBranch || type == InstrType::kIndirectBranch;
 }
 
+bool is_return(isa::InstrSubtype subtype) {
+  return subtype == isa::InstrSubtype::kV8Return || subtype == isa::InstrSubtype::kV7ImpliedReturn;
+}
+
 /// Reads the instruction at an address of a range; false: it cannot be read.
 bool classify(const Bytes& bytes, const Element& element, std::uint64_t address,
               isa::Instruction& out) {
@@ -80,14 +84,42 @@ bool Finder::passes_branch(const Element& element, std::uint64_t& branch) const 
   return false;
 }
 
-void Finder::walk_on(Position& position, const Element& element) {
-  const Walked walked{element.start, element.end};
+void Finder::walk_on(Position& position, const Walked& walked) {
+  const auto same = [&](const Walked& each) {
+    return each.start == walked.start && each.end == walked.end;
+  };
+  if (std::ranges::any_of(position.path, same)) return;
   if (position.path.size() < kPathLength) {
     position.path.push_back(walked);
   } else {
     position.path[position.oldest] = walked;
     position.oldest = (position.oldest + 1) % kPathLength;
   }
+}
+
+/// Whether there is a call before a range.
+bool Finder::follows_call(const Element& element) const {
+  std::array<std::uint8_t, 4> scratch{};
+  for (const std::uint64_t size : {4U, 2U}) {
+    if (size == 2 && element.isa != isa::Isa::kT32) continue;
+    const std::uint64_t at = element.start - size;
+    isa::Instruction before;
+    if (classify(read_(element, at, scratch), element, at, before) && before.size == size &&
+        before.subtype == isa::InstrSubtype::kBranchLink)
+      return true;
+  }
+  return false;
+}
+
+/// Whether the target of an indirect branch came from a return stack, not from the trace.  There is
+/// a return stack if atoms of one packet are both before and after such a branch.
+bool Finder::pops(Position& position, const Element& element) {
+  if (position.last.last_type != InstrType::kIndirectBranch) return false;
+  position.pops |= position.last.index == element.index;
+  const auto found = std::ranges::find(position.calls, element.start);
+  if (!position.pops || found == position.calls.end()) return false;
+  position.calls.erase(found);
+  return true;
 }
 
 void Finder::range(Position& position, const Element& element) {
@@ -99,13 +131,17 @@ void Finder::range(Position& position, const Element& element) {
     report(position, Kind::kContinuedElsewhere, position.last,
            position.last.end - position.last.last_size);
   }
-  if (!position.expects) {
-    if (passed_ && !position.path.empty() && !position.astray) passed_(position.path);
+  const bool walked = !position.path.empty();
+  bool no_call_before = false;
+  if (!position.expects && !(walked && pops(position, element))) {
+    const bool good = walked && !position.astray;
+    no_call_before = good && is_return(position.last.last_subtype) && !follows_call(element);
+    if (good && passed_) passed_(position.path);
     lose(position);
   }
   position.last = element;
   position.any = true;
-  walk_on(position, element);
+  walk_on(position, {element.start, element.end, no_call_before});
   const bool executed = (element.flags & kElementExecuted) != 0;
   position.expects = true;
   position.next = element.end;
@@ -118,6 +154,10 @@ void Finder::range(Position& position, const Element& element) {
       position.expects = true;
     }
     return;
+  }
+  if (element.last_subtype == isa::InstrSubtype::kBranchLink) {
+    if (position.calls.size() == kMostCalls) position.calls.erase(position.calls.begin());
+    position.calls.push_back(element.end);
   }
   if (element.last_type == InstrType::kIndirectBranch || !target_of(element, position.next))
     position.expects = false;

@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::uint64_t kCode = 0x1000;
 constexpr TraceId kId = 0x10;
+constexpr auto kBranch = isa::InstrType::kBranch;
+constexpr auto kIndirect = isa::InstrType::kIndirectBranch;
 
 class FinderTest : public testing::Test {
  protected:
@@ -28,6 +30,16 @@ class FinderTest : public testing::Test {
     element.last_type = type;
     element.flags = static_cast<std::uint16_t>((executed ? kElementExecuted : 0) |
                                                (conditional ? kElementConditional : 0));
+    return element;
+  }
+  Element call() {
+    Element element = range(0x101C, 1, kBranch);
+    element.last_subtype = isa::InstrSubtype::kBranchLink;
+    return element;
+  }
+  Element ret() {
+    Element element = range(0x1018, 1, kIndirect);
+    element.last_subtype = isa::InstrSubtype::kV8Return;
     return element;
   }
   Element simple(ElementKind kind) {
@@ -53,9 +65,10 @@ class FinderTest : public testing::Test {
   }
   using Addresses = std::vector<std::uint64_t>;
 
-  // nop; nop; b +0x10 (to 0x1018); nop; cbz x0, +8 (to 0x1018); nop; ret
-  const std::vector<std::uint32_t> code_ = {0xD503201F, 0xD503201F, 0x14000004, 0xD503201F,
-                                            0xB4000040, 0xD503201F, 0xD65F03C0};
+  // nop; nop; b +0x10 (to 0x1018); nop; cbz x0, +8 (to 0x1018); nop; ret; bl -0x1C (to 0x1000); ret
+  const std::vector<std::uint32_t> code_ = {0xD503201F, 0xD503201F, 0x14000004,
+                                            0xD503201F, 0xB4000040, 0xD503201F,
+                                            0xD65F03C0, 0x97FFFFF9, 0xD65F03C0};
   TraceIndex index_ = 0;
   std::vector<Mismatch> found_;
   std::vector<std::vector<Walked>> paths_;
@@ -71,9 +84,6 @@ class FinderTest : public testing::Test {
                    found_.push_back(mismatch);
                  }};
 };
-
-constexpr auto kBranch = isa::InstrType::kBranch;
-constexpr auto kIndirect = isa::InstrType::kIndirectBranch;
 
 TEST_F(FinderTest, what_the_image_says) {
   see({range(kCode, 3, kBranch), range(0x1018, 1, kIndirect),
@@ -103,6 +113,49 @@ TEST_F(FinderTest, the_path_begins_at_the_last_address_in_the_trace) {
   ASSERT_EQ(paths_.size(), 1U);
   ASSERT_EQ(paths_[0].size(), 2U);
   EXPECT_EQ(paths_[0][0].start, 0x100CU);
+}
+
+TEST_F(FinderTest, a_long_loop_does_not_hide_what_led_to_it) {
+  see({range(0x1018, 1, kIndirect), range(0x1014, 2, isa::InstrType::kIsb)});
+  // The loop: bl to 0x1000, b to 0x1018, and on to the bl.
+  for (int i = 0; i < 1000; ++i)
+    see({range(0x101C, 1, kBranch), range(kCode, 3, kBranch),
+         range(0x1018, 1, isa::InstrType::kIsb)});
+  see({range(0x101C, 1, kBranch, false)});
+  ASSERT_EQ(paths_.size(), 1U);
+  ASSERT_EQ(paths_[0].size(), 4U);
+  EXPECT_EQ(paths_[0].front().start, 0x1014U);
+}
+
+TEST_F(FinderTest, a_return_leads_to_a_call) {
+  see({ret(), range(0x1020, 1, kBranch, false), range(0x1018, 1, kIndirect)});
+  see({ret(), range(0x100C, 2, kBranch, false)});
+  ASSERT_EQ(paths_.size(), 2U);
+  EXPECT_FALSE(paths_[0].front().no_call_before);
+  EXPECT_TRUE(paths_[1].front().no_call_before);
+  // Other branches may lead anywhere.
+  see({range(0x1018, 1, kIndirect), range(0x100C, 2, kBranch, false)});
+  ASSERT_EQ(paths_.size(), 3U);
+  EXPECT_FALSE(paths_[2].front().no_call_before);
+  // A return that was met after a contradiction may not have been executed.
+  see({simple(ElementKind::kTraceOn), range(0x100C, 3, kBranch, false), ret(),
+       range(0x100C, 2, kBranch, false)});
+  EXPECT_FALSE(paths_.back().front().no_call_before);
+}
+
+TEST_F(FinderTest, a_return_stack_states_no_address) {
+  const Element popped = ret();
+  Element next = range(0x1020, 1, kBranch, false);
+  see({call(), range(kCode, 3, kBranch), popped, next});
+  ASSERT_EQ(paths_.size(), 1U);
+  EXPECT_EQ(paths_[0].size(), 1U);
+  // Atoms of one packet are both before and after the return.
+  see({ret(), call(), range(kCode, 3, kBranch), popped});
+  next.index = popped.index;
+  see({next});
+  ASSERT_EQ(paths_.size(), 2U);
+  EXPECT_EQ(paths_[1].size(), 4U);
+  EXPECT_EQ(paths_[1].front().start, 0x101CU);
 }
 
 TEST_F(FinderTest, after_a_gap_anything_may_follow) {

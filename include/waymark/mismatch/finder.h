@@ -25,6 +25,8 @@ enum class Kind : std::uint8_t {
 struct Walked {
   std::uint64_t start = 0;
   std::uint64_t end = 0;
+  /// A return led to `start`, but the image has no call before it.  That is possible, but rare.
+  bool no_call_before = false;
 };
 
 /// A contradiction.  There is at most one between two addresses in the trace.
@@ -32,8 +34,9 @@ struct Mismatch {
   Kind kind = Kind::kDecoder;
   Element element{};          ///< The last range before it: its process, place and trace ID.
   std::uint64_t address = 0;  ///< The instruction at which it shows.
-  /// What was walked since the trace last stated the address, the oldest first, as far as it is
-  /// remembered.  The code that differs is there.  Valid during the call.
+  /// What was walked since the trace last stated the address, as far as it is remembered: each
+  /// range once, in the order in which it was first reached.  The code that differs is there.
+  /// Valid during the call.
   std::span<const Walked> path{};
 };
 
@@ -64,6 +67,7 @@ class Finder {
  private:
   // More ranges than these between two addresses in the trace are forgotten, the oldest first.
   static constexpr std::size_t kPathLength = 256;
+  static constexpr std::size_t kMostCalls = 16;
 
   /// What is known of a source.
   struct Position {
@@ -75,17 +79,21 @@ class Finder {
     /// was not traced.
     bool astray = false;
     std::uint64_t next = 0;
+    bool pops = false;                   ///< A return stack is known to be in use.
+    std::vector<std::uint64_t> calls{};  ///< Where the last calls return to; at most kMostCalls.
     std::vector<Walked> path{};
     std::size_t oldest = 0;  ///< In `path`, once it is full.
   };
 
   void range(Position& position, const Element& element);
   void exception(Position& position, const Element& element);
-  void walk_on(Position& position, const Element& element);
+  void walk_on(Position& position, const Walked& walked);
+  bool pops(Position& position, const Element& element);
   void lose(Position& position);
   void pass_unknown_way(Position& position, const Element& element);
   void report(Position& position, Kind kind, const Element& element, std::uint64_t address);
   [[nodiscard]] bool target_of(const Element& element, std::uint64_t& target) const;
+  [[nodiscard]] bool follows_call(const Element& element) const;
   [[nodiscard]] bool passes_branch(const Element& element, std::uint64_t& branch) const;
   Position& position_of(TraceId id);
 
