@@ -34,9 +34,13 @@ void Suspects::fail(std::span<const Walked> path) {
 
 Suspects::Rank Suspects::rank_of(const Walked& walked) const {
   const auto known = ranges_.find(walked.end);
-  const Record record = known == ranges_.end() ? Record{} : known->second;
+  // A range that is not remembered is at least on this way.
+  const Record record = known == ranges_.end() ? Record{.failures = 1} : known->second;
   // Code before the one that passed was not on a good way.
-  return {.passes = record.from <= walked.start ? record.passes : 0, .spared = ~record.failures};
+  const auto passes = static_cast<double>(record.from <= walked.start ? record.passes : 0);
+  const auto failures = static_cast<double>(record.failures);
+  return {.no_call_before = walked.no_call_before,
+          .score = failures == 0 ? 0 : failures * failures / (failures + passes)};
 }
 
 const Walked* Suspects::blame(std::span<const Walked> path) const {
@@ -44,7 +48,7 @@ const Walked* Suspects::blame(std::span<const Walked> path) const {
   Rank worst;
   for (const Walked& walked : path) {
     const Rank rank = rank_of(walked);
-    if (blamed != nullptr && worst < rank) continue;
+    if (blamed != nullptr && rank < worst) continue;
     blamed = &walked;
     worst = rank;
   }

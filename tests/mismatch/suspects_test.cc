@@ -32,6 +32,25 @@ TEST(MismatchSuspects, of_equal_ones_the_one_that_fails_most_is_blamed_then_the_
   EXPECT_EQ(suspects.suspects(other).front().start, 0x200U);
 }
 
+TEST(MismatchSuspects, code_of_many_bad_ways_is_blamed_before_code_of_one_that_never_passed) {
+  Suspects suspects;
+  const Path first{{0x100, 0x110}, {0x200, 0x220}};
+  suspects.fail(first);
+  for (std::uint64_t start = 0x300; start < 0x340; start += 0x10)
+    suspects.fail(Path{{start, start + 8}, {0x200, 0x220}});
+  suspects.pass(Path{{0x200, 0x220}});
+  EXPECT_EQ(suspects.blame(first)->start, 0x200U);
+}
+
+TEST(MismatchSuspects, code_to_which_a_return_led_without_a_call_is_blamed_first) {
+  Suspects suspects;
+  const Path bad{{0x100, 0x110, true}, {0x200, 0x220}};
+  suspects.fail(bad);
+  suspects.pass(Path{{0x100, 0x110}});
+  EXPECT_EQ(suspects.blame(bad)->start, 0x100U);
+  EXPECT_EQ(suspects.suspects(bad).size(), 1U);
+}
+
 TEST(MismatchSuspects, a_loop_fails_once_on_each_way) {
   Suspects suspects;
   const Path looped{{0x100, 0x110}, {0x200, 0x220}, {0x200, 0x220}, {0x200, 0x220}};

@@ -13,11 +13,13 @@
 namespace waymark::mismatch {
 
 /// A contradiction shows where decoding meets an address that cannot be; the code that differs may
-/// be far before it.  So code that also occurs on ways without a contradiction is not suspected: of
-/// a way to a contradiction, the range is blamed that occurs on the fewest good ways, then on the
-/// most bad ones, and then the last, as a wrong image is soon contradicted.  Ranges are known by
-/// their ends: one that was entered at another place, by mistake, has the same code up to its
-/// waypoint.  Bounded: kMostRanges are remembered.
+/// be far before it.  The first suspect is a range to which a return led although no call is before
+/// it, as code that moved has its calls elsewhere.  Then counts decide, as in the localisation of
+/// faults from the coverage of tests (the Ochiai coefficient): the range is blamed that is on many
+/// bad ways and on few good ones.  The last of equal ones is blamed, as a wrong image is soon
+/// contradicted.  Ranges are known by their ends: one that was
+/// entered at another place, by mistake, has the same code up to its waypoint.  Bounded:
+/// kMostRanges are remembered.
 class Suspects {
  public:
   static constexpr std::size_t kMostRanges = std::size_t{1} << 16;
@@ -41,10 +43,12 @@ class Suspects {
     std::uint64_t from = ~std::uint64_t{0};  ///< The lowest start on a way that passed.
     std::uint64_t way = 0;                   ///< The last way that was counted.
   };
-  /// Lower is more suspect.
+  /// Greater is more suspect.
   struct Rank {
-    std::uint64_t passes = 0;
-    std::uint64_t spared = 0;  ///< Falls with each failure.
+    bool no_call_before = false;
+    /// failures² / (failures + passes).  The Ochiai coefficient is the root of it, divided by a
+    /// number that is the same for all ranges.
+    double score = 0;
     friend auto operator<=>(const Rank&, const Rank&) = default;
   };
   /// Counts a range at most once for each way.  nullptr: this way has been counted already, or
