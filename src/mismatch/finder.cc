@@ -111,13 +111,14 @@ bool Finder::follows_call(const Element& element) const {
   return false;
 }
 
-/// Whether the target of an indirect branch came from a return stack, not from the trace.  There is
-/// a return stack if atoms of one packet are both before and after such a branch.
-bool Finder::pops(Position& position, const Element& element) {
+/// Whether a range is where an indirect branch went by a return stack: the trace did not state its
+/// address.  There is a return stack if atoms of one packet are both before and after such a
+/// branch.
+bool Finder::is_popped(Position& position, const Element& element) {
   if (position.last.last_type != InstrType::kIndirectBranch) return false;
-  position.pops |= position.last.index == element.index;
+  position.has_return_stack |= position.last.index == element.index;
   const auto found = std::ranges::find(position.calls, element.start);
-  if (!position.pops || found == position.calls.end()) return false;
+  if (!position.has_return_stack || found == position.calls.end()) return false;
   position.calls.erase(found);
   return true;
 }
@@ -133,7 +134,7 @@ void Finder::range(Position& position, const Element& element) {
   }
   const bool walked = !position.path.empty();
   bool no_call_before = false;
-  if (!position.expects && !(walked && pops(position, element))) {
+  if (!position.expects && !(walked && is_popped(position, element))) {
     const bool good = walked && !position.astray;
     no_call_before = good && is_return(position.last.last_subtype) && !follows_call(element);
     if (good && passed_) passed_(position.path);

@@ -79,7 +79,7 @@ class Finder {
     /// was not traced.
     bool astray = false;
     std::uint64_t next = 0;
-    bool pops = false;                   ///< A return stack is known to be in use.
+    bool has_return_stack = false;       ///< It is known to be in use.
     std::vector<std::uint64_t> calls{};  ///< Where the last calls return to; at most kMostCalls.
     std::vector<Walked> path{};
     std::size_t oldest = 0;  ///< In `path`, once it is full.
@@ -88,7 +88,7 @@ class Finder {
   void range(Position& position, const Element& element);
   void exception(Position& position, const Element& element);
   void walk_on(Position& position, const Walked& walked);
-  bool pops(Position& position, const Element& element);
+  bool is_popped(Position& position, const Element& element);
   void lose(Position& position);
   void pass_unknown_way(Position& position, const Element& element);
   void report(Position& position, Kind kind, const Element& element, std::uint64_t address);

@@ -17,9 +17,8 @@ namespace waymark::mismatch {
 /// it, as code that moved has its calls elsewhere.  Then counts decide, as in the localisation of
 /// faults from the coverage of tests (the Ochiai coefficient): the range is blamed that is on many
 /// bad ways and on few good ones.  The last of equal ones is blamed, as a wrong image is soon
-/// contradicted.  Ranges are known by their ends: one that was
-/// entered at another place, by mistake, has the same code up to its waypoint.  Bounded:
-/// kMostRanges are remembered.
+/// contradicted.  Ranges are known by their ends: one that was entered at another place, by
+/// mistake, has the same code up to its waypoint.  Bounded: kMostRanges are remembered.
 class Suspects {
  public:
   static constexpr std::size_t kMostRanges = std::size_t{1} << 16;
