@@ -47,8 +47,9 @@ inline constexpr std::array kCommonColumns = {
                 .meaning = "the number of the input, from 0 in the order of the command line"},
     TableColumn{.stored = {.name = "input", .type = ParquetType::kText},
                 .meaning = "the path of the input, as it was given"},
-    TableColumn{.stored = {.name = "seq", .type = ParquetType::kUint64},
-                .meaning = "the number of the row in its file, from 0; `part, seq` is the order"},
+    TableColumn{
+        .stored = {.name = "seq", .type = ParquetType::kUint64},
+        .meaning = "the number of the row in its file, from 0, which is the order of the rows"},
 };
 
 /// All columns of a table.
