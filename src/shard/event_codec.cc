@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <utility>
 
 #include "pack_counts.h"
@@ -9,102 +10,88 @@
 namespace waymark::shard {
 namespace {
 
-/// A member that is written as a number.
-template <class T>
-struct Field {
-  std::uint64_t (*get)(const T& from) = nullptr;
-  void (*set)(T& to, std::uint64_t value) = nullptr;
-  std::uint64_t most = UINT64_MAX;
+template <class T, class Value>
+T owner_of(Value T::*);
+template <class T, class Value>
+Value value_of(Value T::*);
+
+/// A member that is written as a number, which is at most `most`.
+template <auto kMember, auto kLast = std::numeric_limits<decltype(value_of(kMember))>::max()>
+struct Member {
+  using Owner = decltype(owner_of(kMember));
+  static constexpr auto kMost = static_cast<std::uint64_t>(kLast);
+  static std::uint64_t get(const Owner& from) { return static_cast<std::uint64_t>(from.*kMember); }
+  static void set(Owner& to, std::uint64_t value) {
+    to.*kMember = static_cast<decltype(value_of(kMember))>(value);
+  }
 };
 
-template <auto kMember, class T, class Value>
-constexpr Field<T> field_of(Value T::* /*member*/, std::uint64_t most) {
-  return {.get = [](const T& from) { return static_cast<std::uint64_t>(from.*kMember); },
-          .set = [](T& to, std::uint64_t value) { to.*kMember = static_cast<Value>(value); },
-          .most = most};
-}
-template <auto kMember>
-constexpr auto field(std::uint64_t most) {
-  return field_of<kMember>(kMember, most);
-}
-template <auto kMember, class Last>
-constexpr auto field_up_to(Last last) {
-  return field_of<kMember>(kMember, static_cast<std::uint64_t>(last));
-}
-
 /// The number, or the master and the channel, of an element.
-std::uint64_t number_of(const Element& element) {
-  if (element.kind != ElementKind::kSwTrace) return element.number;
-  return element.sw_id.master | std::uint64_t{element.sw_id.channel} << 16;
-}
-void set_number(Element& element, std::uint64_t value) {
-  if (element.kind != ElementKind::kSwTrace) {
-    element.number = static_cast<std::uint32_t>(value);
-    return;
+struct Number {
+  static constexpr std::uint64_t kMost = UINT32_MAX;
+  static std::uint64_t get(const Element& from) {
+    if (from.kind != ElementKind::kSwTrace) return from.number;
+    return from.sw_id.master | std::uint64_t{from.sw_id.channel} << 16;
   }
-  element.sw_id = {.master = static_cast<std::uint16_t>(value & UINT16_MAX),
-                   .channel = static_cast<std::uint16_t>(value >> 16)};
-}
+  static void set(Element& to, std::uint64_t value) {
+    if (to.kind != ElementKind::kSwTrace) {
+      to.number = static_cast<std::uint32_t>(value);
+    } else {
+      to.sw_id = {.master = static_cast<std::uint16_t>(value & UINT16_MAX),
+                  .channel = static_cast<std::uint16_t>(value >> 16)};
+    }
+  }
+};
+
+/// What is written of a type: a mask of the members that changed, and the differences.
+template <class... Each>
+struct Members {
+  template <class T>
+  static void put(std::string& out, const T& base, const T& event) {
+    std::uint64_t changes = 0;
+    unsigned at = 0;
+    ((changes |= std::uint64_t{Each::get(event) != Each::get(base)} << at++), ...);
+    put_number(out, changes);
+    at = 0;
+    ((changes >> at++ & 1 ? put_signed(out, Each::get(event) - Each::get(base)) : void()), ...);
+  }
+  /// `event` is the base before.  What cannot be is overrun().
+  template <class T>
+  static void take(Cursor& cursor, T& event) {
+    const std::uint64_t changes = take_most(cursor, (std::uint64_t{1} << sizeof...(Each)) - 1);
+    unsigned at = 0;
+    ((changes >> at++ & 1 ? take_one<Each>(cursor, event) : void()), ...);
+  }
+
+ private:
+  template <class One, class T>
+  static void take_one(Cursor& cursor, T& event) {
+    const std::uint64_t value = One::get(event) + take_signed(cursor);
+    if (value > One::kMost) return overrun(cursor);
+    One::set(event, value);
+  }
+};
 
 /// Besides the kind and the index.  What changes often is first, because the mask of what changes
 /// is a number.
-constexpr std::array kElementFields = {
-    field<&Element::start>(UINT64_MAX),
-    field<&Element::timestamp>(UINT64_MAX),
-    Field<Element>{.get = number_of, .set = set_number, .most = UINT32_MAX},
-    field<&Element::extra_value>(UINT32_MAX),
-    field<&Element::flags>(UINT16_MAX),
-    field<&Element::end>(UINT64_MAX),
-    field<&Element::extra>(UINT8_MAX),
-    field<&Element::trace_id>(UINT8_MAX),
-    field<&Element::cycle_count>(UINT32_MAX),
-    field<&Element::context_id>(UINT32_MAX),
-    field<&Element::vmid>(UINT32_MAX),
-    field<&Element::reason>(UINT8_MAX),
-    field<&Element::exception_level>(UINT8_MAX),
-    field<&Element::last_size>(UINT8_MAX),
-    field_up_to<&Element::isa>(isa::Isa::kUnknown),
-    field_up_to<&Element::last_type>(isa::InstrType::kTstart),
-    field_up_to<&Element::last_subtype>(isa::InstrSubtype::kV7ImpliedReturn),
-    field_up_to<&Element::security>(Security::kRealm),
-};
+using ElementMembers =
+    Members<Member<&Element::start>, Member<&Element::timestamp>, Number,
+            Member<&Element::extra_value>, Member<&Element::flags>, Member<&Element::end>,
+            Member<&Element::extra>, Member<&Element::trace_id>, Member<&Element::cycle_count>,
+            Member<&Element::context_id>, Member<&Element::vmid>, Member<&Element::reason>,
+            Member<&Element::exception_level>, Member<&Element::last_size>,
+            Member<&Element::isa, isa::Isa::kUnknown>,
+            Member<&Element::last_type, isa::InstrType::kTstart>,
+            Member<&Element::last_subtype, isa::InstrSubtype::kV7ImpliedReturn>,
+            Member<&Element::security, Security::kRealm>>;
 
-constexpr std::array kDiagnosticFields = {
-    field<&Diagnostic::index>(UINT64_MAX),
-    field<&Diagnostic::fault>(kFaultCount - 1),
-    field<&Diagnostic::finding>(kFindingCount - 1),
-    field<&Diagnostic::trace_id>(UINT8_MAX),
-    field<&Diagnostic::stream_id>(UINT8_MAX),
-    field<&Diagnostic::number>(UINT8_MAX),
-    field<&Diagnostic::lost>(UINT64_MAX),
-    field<&Diagnostic::address>(UINT64_MAX),
-    field<&Diagnostic::fatal>(1),
-    field_up_to<&Diagnostic::stage>(Stage::kElements),
-    field_up_to<&Diagnostic::severity>(Severity::kInfo),
-};
-
-/// A mask of what differs from `base`, and the differences.
-template <class T, std::size_t kSize>
-void put_changes(std::string& out, const std::array<Field<T>, kSize>& fields, const T& base,
-                 const T& event) {
-  std::uint64_t changes = 0;
-  for (std::size_t i = 0; i < kSize; ++i)
-    if (fields[i].get(event) != fields[i].get(base)) changes |= std::uint64_t{1} << i;
-  put_number(out, changes);
-  for (std::size_t i = 0; i < kSize; ++i)
-    if ((changes >> i & 1) != 0) put_signed(out, fields[i].get(event) - fields[i].get(base));
-}
-
-template <class T, std::size_t kSize>
-void take_changes(Cursor& cursor, const std::array<Field<T>, kSize>& fields, T& event) {
-  const std::uint64_t changes = take_most(cursor, (std::uint64_t{1} << kSize) - 1);
-  for (std::size_t i = 0; i < kSize; ++i) {
-    if ((changes >> i & 1) == 0) continue;
-    const std::uint64_t value = fields[i].get(event) + take_signed(cursor);
-    if (value > fields[i].most) return overrun(cursor);
-    fields[i].set(event, value);
-  }
-}
+using DiagnosticMembers =
+    Members<Member<&Diagnostic::index>, Member<&Diagnostic::fault, kFaultCount - 1>,
+            Member<&Diagnostic::finding, kFindingCount - 1>, Member<&Diagnostic::trace_id>,
+            Member<&Diagnostic::stream_id>, Member<&Diagnostic::number>, Member<&Diagnostic::lost>,
+            Member<&Diagnostic::address>, Member<&Diagnostic::fatal>,
+            Member<&Diagnostic::stage, Stage::kElements>,
+            Member<&Diagnostic::severity, Severity::kInfo>>;
 
 constexpr std::uint64_t kDamage = 0;  ///< An element has 1 and its kind.
 
@@ -135,14 +122,14 @@ void EventWriter::add(const Event& event) {
   EventPast& past = state_->past;
   if (const auto* const record = std::get_if<Diagnostic>(&event)) {
     put_number(out, kDamage);
-    put_changes(out, kDiagnosticFields, {}, *record);
+    DiagnosticMembers::put(out, Diagnostic(), *record);
     return;
   }
   const auto& element = std::get<Element>(event);
   const auto kind = static_cast<std::size_t>(element.kind);
   put_number(out, 1 + kind);
   put_signed(out, element.index - past.index);
-  put_changes(out, kElementFields, past.last[kind], element);
+  ElementMembers::put(out, past.last[kind], element);
   past.index = element.index;
   past.last[kind] = element;
 }
@@ -168,14 +155,14 @@ std::optional<Event> EventReader::next() {
   std::optional<Event> event;
   if (head == kDamage) {
     Diagnostic record;
-    take_changes(cursor, kDiagnosticFields, record);
+    DiagnosticMembers::take(cursor, record);
     if (record.severity < Severity::kError) overrun(cursor);
     event = record;
   } else {
     past.index += take_signed(cursor);
     Element& element = past.last[static_cast<std::size_t>(head - 1)];
     element.index = past.index;
-    take_changes(cursor, kElementFields, element);
+    ElementMembers::take(cursor, element);
     event = element;
   }
   return cursor.overrun() ? std::nullopt : event;

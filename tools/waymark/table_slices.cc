@@ -163,6 +163,7 @@ class TableWork {
   [[nodiscard]] const PieceNeeds& needs() const { return needs_; }
   TablePieces& pieces() { return pieces_; }
   ElementRows& rows() { return rows_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
 
   /// Opens the file of a table without slices.  kOk, or the exit code.
   template <class Part>
@@ -236,7 +237,7 @@ class JoinWork final : public TableWork {
     }
     if (message_rows_) {
       for (std::size_t i = 0; i < ids_.size(); ++i)
-        if (ends_[i] != nullptr) add_messages(ends_[i]->end_messages, ids_[i]);
+        if (ends_[i] != nullptr) (void)add_messages(ends_[i]->end_messages, ids_[i]);
       message_rows_->finish();
     }
     if (call_rows_) {
@@ -265,8 +266,8 @@ class JoinWork final : public TableWork {
   /// Also does what the slice does to the stacks.  What was written of them cannot be taken back,
   /// so a copy of the engine tries it first.
   [[nodiscard]] Result<bool> begins_right(const Record& record) {
-    if (!are_events(record.messages) || !are_events(record.end_messages) ||
-        !are_events(record.end_rows) || !are_steps(record.end_steps))
+    if (!are_events(record.end_messages) || !are_events(record.end_rows) ||
+        !are_steps(record.end_steps))
       return fail(ErrorCode::kBadData, "these are not events");
     if (!call_rows_) return true;
     const auto trial = play_steps(*call_rows_->engine().copy(), record.steps);
@@ -283,7 +284,11 @@ class JoinWork final : public TableWork {
     if (const int code = rows().finish(); failed_ == kOk) failed_ = code;
     ++slice_;
     says_something_ = says_something_ || record.says_something;
-    if (message_rows_) add_messages(record.messages, std::nullopt);
+    if (message_rows_ && !add_messages(record.messages, std::nullopt) && failed_ == kOk) {
+      failed_ = complain(fmt::format("{}: the messages in the part of slice {} do not fit together",
+                                     escaped(path()), slice_ - 1),
+                         kInput);
+    }
     if (calls_.is_open()) calls_.output().settle();
     record.messages.clear();
     record.steps.clear();
@@ -293,13 +298,14 @@ class JoinWork final : public TableWork {
   }
 
  private:
-  /// `id`: of this source only.
-  void add_messages(const std::string& text, std::optional<TraceId> id) {
+  /// `id`: of this source only.  False: the text is not events from some place on.
+  bool add_messages(const std::string& text, std::optional<TraceId> id) {
     shard::EventReader events(bytes_of(text));
     while (const auto event = events.next()) {
       const auto* const element = std::get_if<Element>(&*event);
       if (element != nullptr && (!id || element->trace_id == *id)) message_rows_->add({element, 1});
     }
+    return !events.is_bad();
   }
 
   /// Rows of one source, or damage that concerns none.
