@@ -377,6 +377,17 @@ def test_slices_on_gnu_parallel(run, tmp_path, synth, quicksort, what, form):
     assert (tmp_path / 'job/merged').read_bytes() == (tmp_path / 'serial').read_bytes()
 
 
+def test_tables_of_slices_on_gnu_parallel(run, tmp_path, long):
+    if not shutil.which('parallel'):
+        pytest.skip('parallel is missing')
+    write_job(tmp_path, "what = 'events'\nslices = 7", long)
+    run('plan', 'job.toml', '-o', 'job', '--parallel')
+    run('export', 'parquet', long, '--slice-bytes', slice_bytes(tmp_path), '-o', 'serial')
+    done = subprocess.run(['job/scripts/parallel.sh', '-j2'], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert same_folders(tmp_path, 'serial', 'job/merged')
+
+
 def test_a_wrong_start_is_decoded_again(run, tmp_path, synth):
     # Between two synchronisation points are several slices.
     capture = synth('--size', '400K', '--protocol', 'etmv4', '--sync-period', 100000, '--cycle-counts', '--no-truth')
