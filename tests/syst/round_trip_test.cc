@@ -9,6 +9,7 @@
 
 #include "support.h"
 #include "support/random.h"
+#include "waymark/base/mapped_file.h"
 #include "waymark/stm/decoder.h"
 #include "waymark/stm/parser.h"
 #include "waymark/syst/catalog.h"
@@ -490,14 +491,9 @@ TEST(SystCatalog, this_program_tells_its_own_texts) {
                        "literals\x21 \101 %.*s|%p|%" PRIu64,
                        2, unterminated.data(), static_cast<void*>(nullptr), std::uint64_t{7});
 
-  std::FILE* const self = std::fopen("/proc/self/exe", "rb");
-  ASSERT_NE(self, nullptr);
-  std::vector<std::uint8_t> elf;
-  std::array<std::uint8_t, 65536> chunk;
-  while (const std::size_t size = std::fread(chunk.data(), 1, chunk.size(), self))
-    elf.insert(elf.end(), chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(size));
-  (void)std::fclose(self);
-  const auto sites = read_catalog_sites(elf);
+  const auto self = MappedFile::open("/proc/self/exe");
+  ASSERT_TRUE(self);
+  const auto sites = read_catalog_sites(self->bytes());
   ASSERT_TRUE(sites) << sites.error().detail;
   EXPECT_EQ(sites->client, "tests");
   EXPECT_EQ(sites->sites.size(), 4U);
