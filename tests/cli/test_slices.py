@@ -180,11 +180,11 @@ EVENTS = [('--return-stack', '--context-ids', 3, '--exceptions', 100, '--timesta
           ('--protocol', 'stm', '--damage', 20000), ('--damage', 20000), ('--sync-period', 100000)]
 
 
-@pytest.mark.parametrize('slices', [1, 2, 7, 64])
-@pytest.mark.parametrize('options', EVENTS)
+@pytest.mark.parametrize('options, slices', [(EVENTS[0], 1), (EVENTS[0], 64), (EVENTS[3], 64),
+                                             *((options, slices) for options in EVENTS for slices in (2, 7))])
 def test_tables(run, tmp_path, synth, slices, options):
     isa = ('--isa', 'A32') if 'ptm' in options or 'etmv3' in options else ()
-    capture = synth('--size', '100K', '--no-truth', *isa, *options)
+    capture = synth('--size', '70K', '--no-truth', *isa, *options)
     merged_tables(run, tmp_path, capture, slices, seed=slices)
     files = sorted(path.name for path in (tmp_path / 'merged/elements').iterdir())
     if slices == 1:
@@ -197,19 +197,21 @@ def test_tables(run, tmp_path, synth, slices, options):
         assert same_folders(tmp_path, f'whole/{table}', f'merged/{table}')
 
 
-@pytest.mark.parametrize('options', EVENTS)
+@pytest.mark.parametrize('options', EVENTS[::2])
 def test_rows_of_slices_are_those_of_the_whole(run, tmp_path, synth, options):
     isa = ('--isa', 'A32') if 'ptm' in options or 'etmv3' in options else ()
-    capture = synth('--size', '100K', '--no-truth', *isa, *options)
-    for folder, cuts in ('whole', ()), ('cut', ('--slice-bytes', 13000)):
+    capture = synth('--size', '70K', '--no-truth', *isa, *options)
+    for folder, cuts in ('whole', ()), ('cut', ('--slice-bytes', 9000)):
         run('export', 'parquet', capture, '--table', 'elements', *cuts, '-o', folder)
-    one, other, starts = duckdb.ask(
-        tmp_path, "SELECT * EXCLUDE (slice, seq, time) FROM 'whole/elements/*.parquet' ORDER BY part, slice, seq",
-        "SELECT * EXCLUDE (slice, seq, time) FROM 'cut/elements/*.parquet' ORDER BY part, slice, seq",
+    one, other = (f"SELECT * EXCLUDE (slice, seq, time), row_number() OVER (ORDER BY part, slice, seq) AS place "
+                  f"FROM '{folder}/elements/*.parquet'" for folder in ('whole', 'cut'))
+    rows, missing, more, starts = duckdb.ask(
+        tmp_path, f'SELECT count(*) AS n FROM ({one})', f'SELECT count(*) AS n FROM ({one} EXCEPT ALL {other})',
+        f'SELECT count(*) AS n FROM ({other} EXCEPT ALL {one})',
         "SELECT slice, min(seq) AS first, max(seq) + 1 AS n, count(*) AS rows FROM 'cut/elements/*.parquet' "
         'GROUP BY ALL ORDER BY slice')
-    assert one == other
-    assert len(one) > 1000
+    assert rows[0]['n'] > 1000
+    assert missing == more == [{'n': 0}]
     assert [row['slice'] for row in starts] == list(range(len(starts)))
     assert all(row['first'] == 0 and row['n'] == row['rows'] for row in starts)
 
