@@ -85,7 +85,7 @@ class Sample {
   [[nodiscard]] std::string name(FunctionNumber number) const {
     return functions.name(number).name;
   }
-  FunctionNumber number(const std::string& name) {
+  [[nodiscard]] FunctionNumber number(const std::string& name) const {
     for (FunctionNumber i = 0; i < functions.size(); ++i)
       if (functions.name(i).name == name) return i;
     ADD_FAILURE() << "no function " << name;

@@ -28,7 +28,7 @@ class Steps : public ::testing::Test {
     return *std::move(answer);
   }
   /// Without inlined functions.
-  std::size_t frames(const PlaceAnswer& answer) {
+  [[nodiscard]] std::size_t frames(const PlaceAnswer& answer) const {
     return static_cast<std::size_t>(
         std::ranges::count_if(answer.stack, [&](const StackEntry& entry) {
           return sample.functions.code(entry.function).kind != stacks::CodeKind::kInlined;

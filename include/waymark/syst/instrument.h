@@ -341,19 +341,20 @@ class Handle {
 
   bool try_send(Level level, unsigned type, unsigned subtype, auto&& put_payload) const {
     Draft<Capacity> draft;
+    const Clock clock = fields_.timestamp ? clock_ : nullptr;
     const std::uint32_t who = origin_.has_guid
                                   ? (origin_.unit & 0x7FFU) << 12 | 1U << 23
                                   : (origin_.unit & 0xFU) << 12 | (origin_.module_id & 0x7FU) << 16;
     draft.put(type | static_cast<unsigned>(level) << 4 | who |
                   (place_.kind != Place::Kind::kNone ? 1U << 8 : 0U) |
                   (fields_.length ? 1U << 9 : 0U) | (fields_.checksum ? 1U << 10 : 0U) |
-                  (has_timestamp() ? 1U << 11 : 0U) | (subtype & 0x3FU) << 24,
+                  (clock != nullptr ? 1U << 11 : 0U) | (subtype & 0x3FU) << 24,
               4);
     if (origin_.has_guid) draft.put(std::span(origin_.guid));
     put_place(draft);
     const std::size_t length_at = draft.size();
     if (fields_.length) draft.put(0, 2);
-    if (has_timestamp()) draft.put(clock_(), 8);
+    if (clock != nullptr) draft.put(clock(), 8);
     const std::size_t payload_at = draft.size();
     put_payload(draft);
     const std::size_t payload_size = draft.size() - payload_at;
@@ -364,8 +365,6 @@ class Handle {
     sink_->message(draft.bytes(), false);
     return true;
   }
-
-  [[nodiscard]] bool has_timestamp() const { return fields_.timestamp && clock_ != nullptr; }
 
   S* sink_;
   Origin origin_;
