@@ -259,6 +259,8 @@ def test_slices_are_for_whole_tables(run, tmp_path, long):
     assert 'folded has no tables' in run('export', 'folded', long, '--slice-bytes', '64K', expect=2).err
     write_job(tmp_path, "what = 'events'", long, options="slice-bytes = '64K'")
     assert 'a job has slice_bytes before [options]' in run('plan', 'job.toml', '-o', 'job', expect=2).err
+    write_job(tmp_path, "what = 'events'", long, options="dso = 'app'")
+    assert 'dso: call stacks go through all programs' in run('plan', 'job.toml', '-o', 'job', expect=2).err
 
 
 def test_rows_of_slices_that_are_damaged_are_named(run, tmp_path, long):

@@ -8,6 +8,7 @@
 
 #include "complain.h"
 #include "exit_code.h"
+#include "table_writers.h"
 #include "version.h"
 #include "waymark/base/escape.h"
 
@@ -23,6 +24,9 @@ std::string why_refused(const ExportOptions& options, const shard::Plan& plan) {
     return "from, to and the like select a part of one input, and a job has several.";
   if (options.of_format.slice_bytes != 0)
     return "slice-bytes is for export; a job has slice_bytes before [options].";
+  if (plan.format == "parquet" && wants_table(options, "calls") &&
+      !options.selection.programs.empty())
+    return "dso: call stacks go through all programs; name other tables with table.";
   if (plan.format == "folded") {
     if (options.stacks.inlines) return "inlines needs all programs at once; leave it out.";
     if (!options.selection.programs.empty()) return "dso: call stacks go through all programs.";
