@@ -49,16 +49,22 @@ def test_bolt_executes_what_the_program_executed(run, executed, tmp_path):
 def function_totals(profile, functions):
     """{function: (head, body counts)} of an LLVM sample profile in text form.
 
-    create_llvm_prof 0.19 writes garbage as the names of inlined functions, so only complete lines count.
+    create_llvm_prof 0.19 writes whatever is in memory as the names of inlined functions. A name may look like a
+    count, or hold the end of a line. So an inlined call is recognised by what follows it: lines that are indented
+    further.
     """
-    found, bodies = {}, None
-    for line in profile.splitlines():
-        if head := re.fullmatch(r'(\w+):\d+:(\d+)', line):
-            bodies = []
-            if head[1] in functions:
-                found[head[1]] = int(head[2]), bodies
-        elif bodies is not None and (number := re.fullmatch(r' +[\d.]+: (\d+)( \w+:\d+)*', line)):
-            bodies.append(int(number[1]))
+    found, bodies, below = {}, [], 0
+    for line in reversed(profile.split(b'\n')):
+        if head := re.fullmatch(rb'(\w+):\d+:(\d+)', line):
+            if head[1].decode() in functions:
+                found[head[1].decode()] = int(head[2]), bodies
+            bodies, below = [], 0
+        elif entry := re.match(rb'( +)[\d.]+: ', line):
+            depth = len(entry[1])
+            count = re.fullmatch(rb'(\d+)( \w+:\d+)*', line[entry.end():])
+            if count and depth >= below:
+                bodies.append(int(count[1]))
+            below = depth
     return found
 
 
@@ -74,7 +80,7 @@ def test_sample_profiles_have_the_counts_of_the_program(run, walks, tmp_path, re
         run('export', 'autofdo', walks.capture, '--symbols', walks.program, '-o', 'profile.txt')
         call(CREATE_LLVM_PROF, '-binary', walks.program, '-profile', 'profile.txt', '-profiler', 'text', '-format',
              'text', '-out', 'out.prof', folder=tmp_path)
-    totals = function_totals((tmp_path / 'out.prof').read_text(errors='replace'), walks.functions())
+    totals = function_totals((tmp_path / 'out.prof').read_bytes(), walks.functions())
     counts = walks.counts()
     for name, (start, end) in walks.functions().items():
         executed = {counts[a] for a in range(start, end, 4)} - {0}
