@@ -34,6 +34,8 @@ struct Parts {
       .runs_atoms = true,
       .settles_atoms = false,
       .runs_rows = true,
+      .runs_short_rows = false,
+      .holds_addresses = false,
       .puts = true,
       .leaves_spans = true,
       .marks_parts = false,

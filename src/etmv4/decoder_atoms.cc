@@ -14,6 +14,9 @@ using isa::Isa;
 // The elements of a block that cannot be read to its end: a range, and what is missing.
 constexpr std::ptrdiff_t kPerUnreadable = 2;
 
+// The elements of an atom: a range, and a return from an exception.
+constexpr std::uint32_t kPerAtom = 2;
+
 // The most notes about one range over its limit; this bounds the memory.
 constexpr std::uint32_t kMaxNotes = std::uint32_t{1} << 20;
 
@@ -37,6 +40,25 @@ struct Decoder::RangeSink {
     decoder->emit(ElementKind::kExceptionReturn, index);
     out = decoder->output_.at();
     return out == end ? flow::Turn::kStuckAfter : flow::Turn::kOn;
+  }
+};
+
+// Ranges of several packets.  One element for each atom: a return from an exception ends the run.
+struct Decoder::RowSink {
+  Decoder* decoder;
+  TraceIndex index;
+  Element* out;
+  std::uint32_t ends;
+
+  static bool needs_stack() { return false; }
+  void pass(const Block& block, bool taken) {
+    decoder->write_range(out, index, block, taken);
+    ++out;
+    index += ends & 1;
+    ends >>= 1;
+  }
+  [[nodiscard]] flow::Turn indirect(const Block& block) const {
+    return decoder->is_exception_return(block) ? flow::Turn::kStuckAfter : flow::Turn::kOn;
   }
 };
 
@@ -228,10 +250,61 @@ Element* Decoder::follow(Element* out, Element* end, std::uint32_t atoms, std::u
   return sink.out;
 }
 
+unsigned Decoder::run_short_row(TraceIndex index, std::uint32_t headers, unsigned packets,
+                                Element*& at, Element* end) {
+  const AtomRow row = short_row(headers);
+  const auto space = static_cast<std::size_t>(end - at);
+  const bool has_space = space > std::size_t{kPerAtom} * row.count;
+  if (row.count > kMostInRow || !has_space || mode_.unknown || (path_.lost && drops_atoms()))
+    return 0;
+  packet_index_ = index;
+  if (queue_.holds()) take_held();
+  RowSink sink{this, index, at, row.ends};
+  std::uint64_t atoms = row.atoms;
+  std::uint32_t left = row.count;
+  const flow::Turn turned = path_.take<flow::Returns::kLater>(atoms, left, sink);
+  if (turned != flow::Turn::kOn) [[unlikely]]
+    return end_row(index, row, left, turned == flow::Turn::kStuckAfter, at, end);
+  packet_index_ = index + packets - 1;
+  rest_.left = 0;
+  path_.settle();
+  at = sink.out;
+  return packets;
+}
+
+// The row without its last `left` atoms has ranges, from `at` on.  `returns`: the last of them
+// returns from an exception, which has an element.  Otherwise the next atom has no range.  Goes on
+// to the end of the packet.
+[[gnu::noinline]] unsigned Decoder::end_row(TraceIndex index, const AtomRow& row,
+                                            std::uint32_t left, bool returns, Element*& at,
+                                            Element* end) {
+  const std::uint32_t done = row.count - left;
+  const auto before = static_cast<std::uint32_t>(row.ends & low_mask(returns ? done - 1 : done));
+  const auto packet = static_cast<unsigned>(std::popcount(before));
+  const std::uint32_t first = static_cast<std::uint32_t>(std::bit_width(before));
+  const std::uint32_t last = static_cast<std::uint32_t>(std::countr_zero(row.ends & ~before));
+  packet_index_ = index + packet;
+  run_out_ = at + first;
+  Element* out = at + done;
+  if (returns) {
+    output_.write_at(out, end);
+    emit(ElementKind::kExceptionReturn, packet_index_);
+    out = output_.at();
+  }
+  rest_.left = 0;
+  const std::uint32_t rest = last + 1 - done;
+  if (rest != 0) {
+    out = follow(out, end, static_cast<std::uint32_t>(row.atoms >> done & low_mask(rest)), rest);
+  } else {
+    path_.settle();
+  }
+  at = out;
+  return packet + 1;
+}
+
 // The client must not get elements that are lost: either this span has space for the whole packet,
 // or the packet goes through the queue.
 Element* Decoder::run_or_lose(Element* out, Element* end, std::uint32_t atoms, std::uint32_t left) {
-  constexpr std::uint32_t kPerAtom = 2;  // A range, and a return from an exception.
   run_out_ = out;
   if (static_cast<std::size_t>(end - out) > std::size_t{kPerAtom} * left) [[likely]]
     return follow(out, end, atoms, left);

@@ -49,7 +49,7 @@ class CountingWalk final
   CountingWalk& operator=(const CountingWalk&) = delete;
   ~CountingWalk() {
     CountingWalk::leave();
-    if (queues_) decoder_.counter_ = nullptr;
+    decoder_.counter_ = nullptr;
     counter_.budget = budget_;
   }
 

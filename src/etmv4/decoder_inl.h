@@ -44,17 +44,14 @@ inline void Decoder::write_range(Element* to, TraceIndex index, const flow::Bloc
   const auto instruction =
       load_le<std::uint32_t>(reinterpret_cast<const std::uint8_t*>(&block.isa));
   const std::uint64_t described = word_of(context_, offsetof(Element, kind)) & 0xFFFF'FFFF;
-  set_word(to, offsetof(Element, index), index);
-  set_word(to, offsetof(Element, start), block.start);
-  set_word(to, offsetof(Element, end), block.end);
-  set_word(to, offsetof(Element, timestamp), 0);
-  set_word(to, offsetof(Element, count), block.count);
-  set_word(to, offsetof(Element, context_id), word_of(context_, offsetof(Element, context_id)));
-  set_word(to, offsetof(Element, kind),
-           described | std::uint64_t{flags} << kFlagsShift |
-               std::uint64_t{instruction} << kInstructionShift);
-  set_word(to, offsetof(Element, exception_level),
-           word_of(context_, offsetof(Element, exception_level)));
+  set_words(to, offsetof(Element, index), index, block.start);
+  set_words(to, offsetof(Element, end), block.end, 0);
+  set_words(to, offsetof(Element, count), block.count,
+            word_of(context_, offsetof(Element, context_id)));
+  set_words(to, offsetof(Element, kind),
+            described | std::uint64_t{flags} << kFlagsShift |
+                std::uint64_t{instruction} << kInstructionShift,
+            word_of(context_, offsetof(Element, exception_level)));
 }
 
 inline void Decoder::emit_range(const flow::Block& block, TraceIndex index, bool executed) {

@@ -33,7 +33,7 @@ void P0Queue::drop_addresses(std::size_t count) {
       std::remove_if(from, entries_.end(),
                      [](const Entry& entry) { return entry.kind == EntryKind::kAddress; }),
       entries_.end());
-  if (empty()) clear();
+  forget_popped();
 }
 
 void P0Queue::settle_held() {

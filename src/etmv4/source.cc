@@ -23,6 +23,8 @@ struct Parts {
       .runs_atoms = true,
       .settles_atoms = true,
       .runs_rows = false,
+      .runs_short_rows = true,
+      .holds_addresses = true,
       .puts = false,
       .leaves_spans = false,
       .marks_parts = true,

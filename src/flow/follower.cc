@@ -127,14 +127,19 @@ bool Follower::is_cached(const Block& block) const {
   return used_ == slabs_.size() * kSlab || &block != &kept(used_);
 }
 
-Block* Follower::find(std::uint64_t address, isa::Isa isa, std::uint8_t it_remaining) {
+[[gnu::always_inline]] inline const Block* Follower::find(std::uint64_t address, isa::Isa isa,
+                                                          std::uint8_t it_remaining) {
+  if (!cache_enabled_) return nullptr;
   const std::size_t mask = table_.size() - 1;
   const std::uint32_t wanted = hash(address, isa, it_remaining, view_);
   for (std::size_t i = wanted & mask;; i = (i + 1) & mask) {
     const std::uint32_t slot = table_[i];
-    if (slot == 0) return nullptr;
+    if (slot == 0) {
+      vacancy_ = {i, wanted & ~kNumberMask};
+      return nullptr;
+    }
     if (((slot ^ wanted) & ~kNumberMask) != 0) continue;
-    Block& block = kept((slot & kNumberMask) - 1);
+    const Block& block = kept((slot & kNumberMask) - 1);
     if (block.start == address && block.isa == isa && block.it_in == it_remaining &&
         block.view == view_) {
       found_ = slot & kNumberMask;
@@ -158,9 +163,11 @@ void Follower::grow() {
 }
 
 const Block& Follower::block(std::uint64_t address, isa::Isa isa, std::uint8_t it_remaining) {
-  if (cache_enabled_) {
-    if (const Block* found = find(address, isa, it_remaining)) return *found;
-  }
+  const Block* const found = find(address, isa, it_remaining);
+  return found != nullptr ? *found : make(address, isa, it_remaining);
+}
+
+const Block& Follower::make(std::uint64_t address, isa::Isa isa, std::uint8_t it_remaining) {
   if (used_ == slabs_.size() * kSlab) slabs_.push_back(std::make_unique<Block[]>(kSlab));
   // The cache does not contain it until it is counted.
   Block& block = kept(used_);
@@ -176,11 +183,8 @@ const Block& Follower::block(std::uint64_t address, isa::Isa isa, std::uint8_t i
   if (used_ == kMaxBlocks) [[unlikely]]
     return begin_again(block);
   found_ = static_cast<std::uint32_t>(used_ + 1);
-  if (++used_ * 2 > table_.size()) {
-    grow();
-  } else {
-    insert(used_ - 1);
-  }
+  fill_vacancy(used_++);
+  if (used_ * 2 > table_.size()) grow();
   return block;
 }
 
@@ -200,15 +204,19 @@ const Block& Follower::link(const Block& from, bool taken, std::uint64_t address
   // A block outside the cache is overwritten by the look-up and must not be linked.
   const bool linkable = is_cached(from) && from.view == view_;
   auto* origin = const_cast<Block*>(&from);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
-  const Block& next = block(address, isa, it_remaining);
-  if (linkable && flushes == statistics_.flushes && is_cached(next)) {
-    if (taken && (from.is_indirect_branch() || (from.link && calls_turn_))) {
-      origin->far = found_;
-    } else {
-      origin->next[taken ? 1 : 0] = &next;
-    }
+  const Block* next = find(address, isa, it_remaining);
+  if (next == nullptr) {
+    next = &make(address, isa, it_remaining);
+    if (flushes != statistics_.flushes || !is_cached(*next)) return *next;
   }
-  return next;
+  if (!linkable) return *next;
+  if (taken && (from.is_indirect_branch() || (from.link && calls_turn_))) {
+    origin->far = found_;
+    origin->target = address;
+  } else {
+    origin->next[taken ? 1 : 0] = next;
+  }
+  return *next;
 }
 
 // Where a walk from `address` on ends at the latest.
@@ -277,8 +285,10 @@ Bytes Follower::read(std::uint64_t address) {
 void Follower::walk(Block& block) {
   ++statistics_.walks;
   std::vector<Checkpoint> passed;  // Empty except for long walks: then nothing is allocated.
-  isa::Instruction instruction;
-  isa::Instruction last;
+  // Not copied: a copy would wait for the fields, which were just written one by one.
+  std::array<isa::Instruction, 2> instructions;
+  isa::Instruction* last = instructions.data();
+  isa::Instruction* spare = last + 1;
   std::uint64_t address = block.start;
   std::uint64_t boundary = (address | (kCheckpointBytes - 1)) + 1;
   std::uint8_t it = block.it_in;
@@ -298,7 +308,7 @@ void Follower::walk(Block& block) {
       if (address >= boundary) [[unlikely]] {
         boundary += kCheckpointBytes;
         if (it == 0 && !callbacks_) {
-          spliced = splice(block, address, last);
+          spliced = splice(block, address, *last);
           if (spliced) {
             open = false;
             break;
@@ -309,22 +319,22 @@ void Follower::walk(Block& block) {
       const auto opcode = load_le<std::uint32_t>(bytes.data() + offset);
       if (block.isa == isa::Isa::kA64 && isa::is_plain_a64(opcode) &&
           !(options_.a64_opcode_check && (opcode >> 16) == 0)) {
-        last = {.next_isa = isa::Isa::kA64};
+        *last = {.next_isa = isa::Isa::kA64};
       } else {
         const isa::Outcome outcome =
-            isa::classify(options_, block.isa, address, opcode, it, instruction);
+            isa::classify(options_, block.isa, address, opcode, it, *spare);
         if (outcome != isa::Outcome::kOk) {
           block.ended = end_of(outcome);
           open = false;
           break;
         }
-        last = instruction;
+        std::swap(last, spare);
       }
-      address += last.size;
-      offset += last.size;
+      address += last->size;
+      offset += last->size;
       ++block.count;
       ++statistics_.instructions;
-      if (last.type != isa::InstrType::kOther) {
+      if (last->type != isa::InstrType::kOther) {
         block.ended = BlockEnd::kWaypoint;
         open = false;
       } else if (block.count == most) {
@@ -340,7 +350,7 @@ void Follower::walk(Block& block) {
   if (!spliced && !limited) {
     block.end = address;
     block.it_out = it;
-    if (block.count != 0) close(block, last);
+    if (block.count != 0) close(block, *last);
   }
   for (const Checkpoint& checkpoint : passed) {
     Block rest = block;

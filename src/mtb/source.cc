@@ -19,6 +19,8 @@ struct Parts {
       .runs_atoms = false,
       .settles_atoms = false,
       .runs_rows = false,
+      .runs_short_rows = false,
+      .holds_addresses = false,
       .puts = false,
       .leaves_spans = false,
       .marks_parts = false,

@@ -22,6 +22,8 @@ struct Parts {
       .runs_atoms = true,
       .settles_atoms = false,
       .runs_rows = false,
+      .runs_short_rows = false,
+      .holds_addresses = false,
       .puts = true,
       .leaves_spans = false,
       .marks_parts = true,

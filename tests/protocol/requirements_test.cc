@@ -48,6 +48,9 @@ class Decoder {
   Element* settle_and_run(TraceIndex index, const Atoms& atoms, Element* out, Element* end);
   std::size_t run_row(const frames::Run* run, const frames::Run* runs_end, const std::uint8_t* data,
                       std::size_t position, std::size_t size, Element*& out, Element* end);
+  unsigned run_short_row(TraceIndex index, std::uint32_t headers, unsigned packets, Element*& out,
+                         Element* end);
+  bool hold_address(const Packet& packet);
   void leave_span();
   [[nodiscard]] bool counts_straight() const;
   void end_of_trace();
@@ -71,6 +74,8 @@ constexpr Capabilities kEverything{
     .runs_atoms = true,
     .settles_atoms = true,
     .runs_rows = true,
+    .runs_short_rows = true,
+    .holds_addresses = true,
     .puts = true,
     .leaves_spans = true,
     .marks_parts = true,
@@ -150,6 +155,8 @@ struct StatesNothing : Parts<> {
       .runs_atoms = false,
       .settles_atoms = false,
       .runs_rows = false,
+      .runs_short_rows = false,
+      .holds_addresses = false,
       .puts = false,
       .leaves_spans = false,
       .marks_parts = false,

@@ -261,15 +261,18 @@ Response BuiltinChannel::deliver_all() {
   // The function may change the output.
   const FnTraceElemIn function = around_.output.function;
   const void* const context = around_.output.context;
+  const Element* next = &batch_.elements[batch_.at];
   Response answer = OCSD_RESP_CONT;
-  do {
-    const Element& element = batch_.elements[batch_.at++];
-    const ocsd_generic_trace_elem* const filled = struct_.fill(element);
-    if (filled == nullptr) continue;
-    answer = function(context, narrow(element.index), element.trace_id, filled);
-    if (element.kind == ElementKind::kPeContext) [[unlikely]]
-      follow_context(element);
-  } while (answer == OCSD_RESP_CONT && batch_.at != batch_.ready);
+  // The function may also reset or flush the channel.
+  for (; answer == OCSD_RESP_CONT && batch_.at != batch_.ready; ++next) {
+    ++batch_.at;
+    if (next->kind == ElementKind::kInstrRange) [[likely]] {
+      answer = function(context, narrow(next->index), next->trace_id, struct_.fill_range(*next));
+    } else if (const ocsd_generic_trace_elem* const filled = struct_.fill(*next)) {
+      answer = function(context, narrow(next->index), next->trace_id, filled);
+      if (next->kind == ElementKind::kPeContext) follow_context(*next);
+    }
+  }
   return answer;
 }
 

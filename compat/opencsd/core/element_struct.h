@@ -1,6 +1,7 @@
 // Elements as the reference's structure, and back.  See opencsd-c-api.md 7 and 8.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstring>
@@ -15,6 +16,19 @@ namespace waymark::compat {
 constexpr unsigned bit_place(unsigned first, unsigned width = 1) {
   return std::endian::native == std::endian::little ? first : 32 - first - width;
 }
+
+/// flag_bits of a range without the size of the last instruction, by the lowest flags of its
+/// element.
+inline constexpr std::array kRangeBits = [] {
+  static_assert((kElementExecuted | kElementConditional | kElementHasCycleCount) == 7);
+  std::array<std::uint32_t, 8> bits{};
+  for (std::uint32_t flags = 0; flags != bits.size(); ++flags) {
+    if ((flags & kElementExecuted) != 0) bits[flags] |= 1U << bit_place(0);
+    if ((flags & kElementHasCycleCount) != 0) bits[flags] |= 1U << bit_place(4);
+    if ((flags & kElementConditional) != 0) bits[flags] |= 1U << bit_place(10);
+  }
+  return bits;
+}();
 
 /// One structure, filled again for each element of a source.  Ranges repeat the members of the
 /// context, so only kPeContext and other elements write them.
@@ -35,32 +49,22 @@ class ElementStruct {
     return &elem_;
   }
 
-  /// The same for a structure of the caller.  Adjacent members are written together; most elements
-  /// need nothing else.
+  /// The same for a structure of the caller.
   static void fill_range(const Element& element, ocsd_generic_trace_elem& to) {
-    const unsigned flags = element.flags;
-    const unsigned bits = (flags & kElementExecuted) << bit_place(0) |
-                          (element.last_size & 7U) << bit_place(1, 3) |
-                          (flags & kElementHasCycleCount) << (bit_place(4) - 2) |
-                          (flags & kElementConditional) << (bit_place(10) - 1);
-    put_pair(to.elem_type, OCSD_GEN_TRC_ELEM_INSTR_RANGE, static_cast<unsigned>(element.isa));
+    const std::uint32_t bits = kRangeBits[element.flags % kRangeBits.size()] |
+                               std::uint32_t{element.last_size} << bit_place(1, 3);
+    to.elem_type = OCSD_GEN_TRC_ELEM_INSTR_RANGE;
+    to.isa = static_cast<ocsd_isa>(element.isa);
     to.st_addr = element.start;
     to.en_addr = element.end;
-    put_pair(to.cycle_count, element.cycle_count, static_cast<unsigned>(element.last_type));
-    put_pair(to.last_i_subtype, static_cast<unsigned>(element.last_subtype), bits);
+    to.cycle_count = element.cycle_count;
+    to.last_i_type = static_cast<ocsd_instr_type>(element.last_type);
+    to.last_i_subtype = static_cast<ocsd_instr_subtype>(element.last_subtype);
+    to.flag_bits = bits;
     to.num_instr_range = element.count;
   }
 
  private:
-  /// Two adjacent members of 32 bits each.
-  template <class Member>
-  static void put_pair(Member& member, std::uint32_t first, std::uint32_t second) {
-    static_assert(sizeof member == sizeof first);
-    std::uint64_t both = first | std::uint64_t{second} << 32;
-    if constexpr (std::endian::native == std::endian::big) both = both << 32 | both >> 32;
-    std::memcpy(static_cast<void*>(&member), &both, sizeof both);
-  }
-
   const ocsd_generic_trace_elem* fill_other(const Element& element);
   void fill_context(const Element& element);
   void fill_software_trace(const Element& element);
@@ -72,17 +76,6 @@ class ElementStruct {
   std::uint32_t context_state_ = ~std::uint32_t{0};  ///< No element has this one.
   std::uint64_t payload_ = 0;                        ///< What ptr_extended_data points to.
 };
-
-// Members that fill_range() writes as adjacent ones.
-static_assert(offsetof(ocsd_generic_trace_elem, isa) == 4);
-static_assert(offsetof(ocsd_generic_trace_elem, cycle_count) + 4 ==
-              offsetof(ocsd_generic_trace_elem, last_i_type));
-static_assert(offsetof(ocsd_generic_trace_elem, last_i_subtype) + 4 ==
-              offsetof(ocsd_generic_trace_elem, flag_bits));
-// fill_range() shifts flags by constants; these are their places.
-static_assert(kElementExecuted == 1 << 0);       // last_instr_exec, bit 0
-static_assert(kElementHasCycleCount == 1 << 2);  // has_cc, bit 4
-static_assert(kElementConditional == 1 << 1);    // last_instr_cond, bit 10
 
 /// The element that the structure describes; index and trace ID do not change.
 void read_element(const ocsd_generic_trace_elem& from, Element& to);

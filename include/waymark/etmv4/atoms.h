@@ -83,6 +83,51 @@ constexpr const AtomPacket& atom_packet(std::uint8_t header) {
   return detail::kAtomPackets[header - kFirstAtomHeader];
 }
 
+/// The atoms of a few consecutive packets, oldest in bit 0.
+struct AtomRow {
+  std::uint32_t atoms = 0;
+  std::uint32_t ends = 0;   ///< A bit for the last atom of each packet.
+  std::uint32_t count = 0;  ///< Of atoms; beyond kMostInRow, the words have no meaning.
+};
+inline constexpr std::uint32_t kMostInRow = 32;
+
+namespace detail {
+
+/// By any byte, what it adds to a row: its atoms, and in the upper half the bit of the last one.
+/// Nothing for a byte that is not an atom header.
+inline constexpr std::array<std::uint64_t, 256> kRowBits = [] {
+  std::array<std::uint64_t, 256> bits{};
+  for (unsigned header = kFirstAtomHeader; header < 256; ++header) {
+    const AtomPacket& packet = atom_packet(static_cast<std::uint8_t>(header));
+    bits[header] = packet.atoms | std::uint64_t{1} << (32 + packet.atom_count - 1);
+  }
+  return bits;
+}();
+inline constexpr std::array<std::uint8_t, 256> kRowCounts = [] {
+  std::array<std::uint8_t, 256> counts{};
+  for (unsigned header = kFirstAtomHeader; header < 256; ++header)
+    counts[header] = atom_packet(static_cast<std::uint8_t>(header)).atom_count;
+  return counts;
+}();
+
+}  // namespace detail
+
+/// The most packets of a short row: one in each byte of its word.
+inline constexpr unsigned kShortRow = 4;
+
+/// The row of the headers in the lowest bytes of `headers`; the other bytes are 0.  Has no branch:
+/// the number of packets could not be predicted.
+[[gnu::always_inline]] inline AtomRow short_row(std::uint32_t headers) {
+  std::uint64_t bits = 0;
+  std::uint32_t count = 0;
+  for (unsigned i = 0; i != kShortRow; ++i) {
+    const std::uint32_t header = headers >> 8 * i & 0xFF;
+    bits |= detail::kRowBits[header] << (count & 63);
+    count += detail::kRowCounts[header];
+  }
+  return {static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32), count};
+}
+
 /// Writes an atom packet over the fields of `to` that an atom packet has.
 inline void copy_atoms(const AtomPacket& from, Packet& to) {
   static_assert(

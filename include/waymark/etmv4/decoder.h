@@ -171,6 +171,22 @@ class Decoder : private DecoderState {
     return follow(out, end, atoms.atoms, atoms.atom_count);
   }
 
+  /// The same for the `packets` atom headers in the lowest bytes of `headers`, whose indexes follow
+  /// each other: moves `at`, and returns the number of packets that it took.  0: they need run().
+  unsigned run_short_row(TraceIndex index, std::uint32_t headers, unsigned packets, Element*& at,
+                         Element* end);
+
+  /// As accept() for a target address that atoms will take.  False: it needs accept().
+  bool hold_address(const Packet& packet) {
+    if (!is_target_address(packet.type) || !straight() || queue_.holds() || queue_.awaits_address ||
+        failed_)
+      return false;
+    packet_index_ = packet.index;
+    mode_.is = packet.address.is;
+    queue_.hold(packet.index, packet.address.value, packet.address.is);
+    return true;
+  }
+
   /// Call after a copy, which has no blocks: continues at the position of `original`.
   void take_place(const Decoder& original) { path_.take_place(original.path_); }
 
@@ -230,6 +246,7 @@ class Decoder : private DecoderState {
   friend class CountingWalk;
 
   struct RangeSink;
+  struct RowSink;
   struct StagedSink;
   struct HeldSink;
   /// For a lost path: nothing says where the next atoms are, and nobody wants to know.
@@ -242,6 +259,8 @@ class Decoder : private DecoderState {
   }
   Element* follow(Element* out, Element* end, std::uint32_t atoms, std::uint32_t left);
   Element* run_or_lose(Element* out, Element* end, std::uint32_t atoms, std::uint32_t left);
+  unsigned end_row(TraceIndex index, const AtomRow& row, std::uint32_t left, bool returns,
+                   Element*& at, Element* end);
 
   static bool is_survivor(EntryKind kind);
   [[nodiscard]] bool stays_counted(const Entry& entry) const;

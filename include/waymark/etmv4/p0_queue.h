@@ -66,7 +66,7 @@ struct Arrival {
 /// stays empty while an address is held.
 class P0Queue {
  public:
-  [[nodiscard]] bool empty() const { return front_ == entries_.size(); }
+  [[nodiscard]] bool empty() const { return entries_.empty(); }
   [[nodiscard]] std::size_t size() const { return entries_.size() - front_; }
   [[nodiscard]] Entry& front() { return entries_[front_]; }
   [[nodiscard]] Entry& at(std::size_t i) { return entries_[front_ + i]; }
@@ -81,9 +81,9 @@ class P0Queue {
     return entry;
   }
   void pop_front() {
-    if (++front_ == entries_.size()) {
-      clear();
-    } else if (front_ >= 4096 && front_ * 2 > entries_.size()) {
+    ++front_;
+    forget_popped();
+    if (front_ >= 4096 && front_ * 2 > entries_.size()) {
       entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(front_));
       front_ = 0;
     }
@@ -94,7 +94,7 @@ class P0Queue {
   }
   void pop_back() {
     entries_.pop_back();
-    if (empty()) clear();
+    forget_popped();
   }
   /// Removes the front, and what says where it leads.  Nothing if that is missing: then only the
   /// front was removed.
@@ -140,6 +140,10 @@ class P0Queue {
   bool awaits_address = false;
 
  private:
+  /// Keeps the vector empty if the queue is.
+  void forget_popped() {
+    if (front_ == entries_.size()) clear();
+  }
   void note(EntryKind kind) { simple_ = simple_ && is_simple(kind); }
   static constexpr bool is_simple(EntryKind kind) {
     switch (kind) {

@@ -171,6 +171,9 @@ class Parser : private ParserState, frames::BlockReader {
 
   void build_table();
   template <class Visitor>
+  unsigned give_short_row(Visitor& visitor, const frames::Indexer& index, std::size_t position,
+                          std::size_t end);
+  template <class Visitor>
   bool parse_in_sync(Visitor& visitor);
   template <class Visitor>
   bool parse_rows(Visitor& visitor);

@@ -71,6 +71,21 @@ bool Parser::parse(Visitor&& visitor) {
   }
 }
 
+// The row of atoms at `position`, before `end`.  0: the visitor does not take it.
+template <class Visitor>
+[[gnu::always_inline]] inline unsigned Parser::give_short_row(Visitor& visitor,
+                                                              const frames::Indexer& index,
+                                                              std::size_t position,
+                                                              std::size_t end) {
+  if (end - position < kShortRow) [[unlikely]]
+    return 0;
+  const auto word = load_le<std::uint32_t>(data_ + position);
+  const auto packets = static_cast<unsigned>(
+      std::min<std::size_t>(leading_atoms(word), index.followed_by(position)));
+  return visitor.on_short_row(index(position),
+                              word & static_cast<std::uint32_t>(low_mask(8 * packets)), packets);
+}
+
 // Each iteration of the outer loop handles one run.  The header alone decides: a table look-up
 // before the branch would add its latency to every misprediction.
 template <class Visitor>
@@ -87,6 +102,15 @@ bool Parser::parse_in_sync(Visitor& visitor) {
     do {
       const std::uint8_t* const at = data + position;
       if (*at >= kFirstAtomHeader) {
+        if constexpr (Visitor::takes().short_rows) {
+          if (const unsigned taken = give_short_row(visitor, index, position, end)) [[likely]] {
+            position += taken;
+            if (visitor.goes_on()) [[likely]]
+              continue;
+            took(position - 1, 1);
+            return true;
+          }
+        }
         if (!visitor.on_atoms(index(position), atom_packet(*at))) {
           took(position, 1);
           return true;

@@ -25,8 +25,9 @@ enum class BlockEnd : std::uint8_t {
 /// The instructions from `start` up to and including the next waypoint.  One cache line.
 struct alignas(64) Block {
   std::uint64_t start = 0;
-  std::uint64_t end = 0;     ///< After the last instruction.
-  std::uint64_t target = 0;  ///< For a direct branch.
+  std::uint64_t end = 0;  ///< After the last instruction.
+  /// Of a direct branch.  For an indirect branch, where it led the last time, if `far` is set.
+  std::uint64_t target = 0;
 
   /// Successors: [0] not taken, [1] taken; they hold whatever the address says.  nullptr: not known
   /// yet, or more must be done; see Follower::far().
@@ -116,7 +117,9 @@ class Follower {
   /// The successor of `from` at `address`; remembers the link.
   const Block& successor(const Block& from, bool taken, std::uint64_t address, isa::Isa isa,
                          std::uint8_t it_remaining) {
-    const Block* linked = far(from, taken);
+    // A wrong guess is noticed before the block is read: it would rarely be in the cache.
+    const bool turns = taken && from.far != 0;
+    const Block* const linked = turns && from.target != address ? nullptr : far(from, taken);
     if (linked != nullptr && linked->start == address && linked->isa == isa &&
         linked->it_in == it_remaining) [[likely]]
       return *linked;
@@ -169,6 +172,11 @@ class Follower {
     std::uint64_t address;
     std::uint32_t count;
   };
+  /// Where the block belongs that find() did not find.
+  struct Vacancy {
+    std::size_t slot = 0;
+    std::uint32_t hash = 0;  ///< Its upper bits.
+  };
   struct Key {
     std::uint64_t address;
     std::uint32_t view;
@@ -185,12 +193,16 @@ class Follower {
                     std::uint8_t it_remaining);
   void walk(Block& block);
   Bytes read(std::uint64_t address);
-  Block* find(std::uint64_t address, isa::Isa isa, std::uint8_t it_remaining);
+  const Block* find(std::uint64_t address, isa::Isa isa, std::uint8_t it_remaining);
+  const Block& make(std::uint64_t address, isa::Isa isa, std::uint8_t it_remaining);
   [[nodiscard]] Block& kept(std::size_t number) const {
     return slabs_[number / kSlab][number % kSlab];
   }
   bool is_cached(const Block& block) const;
   void insert(std::size_t number);
+  void fill_vacancy(std::size_t number) {
+    table_[vacancy_.slot] = vacancy_.hash | static_cast<std::uint32_t>(number + 1);
+  }
   void begin_views();
   void forget_blocks();
   const Block& begin_again(const Block& first);
@@ -207,6 +219,7 @@ class Follower {
   std::uint32_t range_limit_ = 0;
   CacheStatistics statistics_;
 
+  Vacancy vacancy_;
   std::vector<std::uint32_t> table_;  ///< Open addressing; size a power of two; 0: empty.
   std::vector<std::unique_ptr<Block[]>> slabs_;
   std::size_t used_ = 0;  ///< Blocks; look-ups that keep nothing write the one after them.

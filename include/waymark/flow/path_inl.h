@@ -78,8 +78,12 @@ template <Returns kReturns, class Sink>
 [[gnu::always_inline]] inline Turn Path::take(std::uint64_t& atoms, std::uint32_t& left,
                                               Sink& sink) {
   using Over = Track<kReturns, Sink>;
+  if (block_ == nullptr) {
+    block_ = arrive();
+    if (block_ == nullptr) return Turn::kStuck;
+  }
   Over track{*this, sink};
-  const Block* at = block_ != nullptr ? static_cast<const Block*>(block_) : &Over::kNowhere;
+  const Block* at = block_;
   const Turn turned = take_atoms(track, at, atoms, left);
   sink = track.sink;
   block_ = at != &Over::kNowhere ? at : nullptr;

@@ -46,16 +46,24 @@ class Indexer {
   explicit Indexer(const Run& run)
       : delta_(run.index - run.position),
         position_(run.position),
-        fifteenth_(run.whole_frames ? 0x88888889U : 0) {}
-  TraceIndex operator()(std::size_t at) const {
-    return delta_ + at + (static_cast<std::uint32_t>(at - position_) * fifteenth_ >> 35);
+        fifteenth_(run.whole_frames ? 0x88888889U : 0),
+        endless_(run.whole_frames ? 0 : ~std::size_t{0}) {}
+  TraceIndex operator()(std::size_t at) const { return delta_ + at + frame(at); }
+  /// At most the number of bytes from `at` on whose indexes follow each other, and at least one.
+  [[nodiscard]] std::size_t followed_by(std::size_t at) const {
+    return (kPlainFrameBytes - (at - position_ - frame(at) * kPlainFrameBytes)) | endless_;
   }
 
  private:
   static_assert(kPlainFrameBytes == 15);
+  [[nodiscard]] std::uint64_t frame(std::size_t at) const {
+    return static_cast<std::uint32_t>(at - position_) * fifteenth_ >> 35;
+  }
+
   TraceIndex delta_;
   std::size_t position_;
   std::uint64_t fifteenth_;  // n * 0x88888889 >> 35 is n / 15 for every n below 2^32.
+  std::size_t endless_;
 };
 
 /// Calls `visit(position, index, size)` for each segment of the block: each run, and each frame of

@@ -16,16 +16,18 @@ class Stated {
 /// Each names functions that PacketSource then calls.  A protocol has all functions of those that
 /// it states, and all functions of no other: requirements.h has them, and checks this.
 struct Capabilities {
-  Stated counts;         ///< Counts without making elements.
-  Stated runs_atoms;     ///< The parser gives atoms without making packets of them.
-  Stated settles_atoms;  ///< The decoder can resolve what it holds back, to run atoms again.
-  Stated runs_rows;      ///< The decoder takes rows of consecutive headers.
-  Stated puts;           ///< The decoder writes a packet's elements where the client wants them.
-  Stated leaves_spans;   ///< The decoder keeps elements in the client's span between calls.
-  Stated marks_parts;    ///< Each packet has its length, and no elements come without a packet.
-  Stated jumps;          ///< State can be compared, and taken up in the middle of a trace.
-  Stated takes_place;    ///< A copy of a decoder must see the original.
-  Stated refreshes;      ///< The decoder keeps what it read from the image.
+  Stated counts;           ///< Counts without making elements.
+  Stated runs_atoms;       ///< The parser gives atoms without making packets of them.
+  Stated settles_atoms;    ///< The decoder can resolve what it holds back, to run atoms again.
+  Stated runs_rows;        ///< The decoder takes rows of consecutive headers.
+  Stated runs_short_rows;  ///< It takes the atoms of up to four consecutive packets.
+  Stated holds_addresses;  ///< It can hold back an address until atoms take it.
+  Stated puts;             ///< The decoder writes a packet's elements where the client wants them.
+  Stated leaves_spans;     ///< The decoder keeps elements in the client's span between calls.
+  Stated marks_parts;      ///< Each packet has its length, and no elements come without a packet.
+  Stated jumps;            ///< State can be compared, and taken up in the middle of a trace.
+  Stated takes_place;      ///< A copy of a decoder must see the original.
+  Stated refreshes;        ///< The decoder keeps what it read from the image.
   Stated remembers_elements;  ///< With quirks, the decoder needs the elements that were given.
   Stated is_monitored;        ///< With quirks, the parser must know of monitors.
   Stated checks_registers;    ///< Packets may contradict the registers.

@@ -15,7 +15,10 @@ template <class P>
 template <typename PacketSource<P>::Marking kMarking>
 struct PacketSource<P>::Straight {
   static constexpr bool kMarked = kMarking != Marking::kNone;
-  static consteval VisitorTakes takes() { return {.p_headers = kCan.runs_rows && !kMarked}; }
+  static constexpr bool kShortRows = kCan.runs_short_rows && kMarking != Marking::kBytes;
+  static consteval VisitorTakes takes() {
+    return {.p_headers = kCan.runs_rows && !kMarked, .short_rows = kShortRows};
+  }
 
   PacketSource& source;
   Element* at;
@@ -100,6 +103,25 @@ struct PacketSource<P>::Straight {
     return drained();
   }
 
+  unsigned on_short_row(TraceIndex index, std::uint32_t headers, unsigned packets)
+    requires(kShortRows)
+  {
+    Decoder& decoder = source.decoder();
+    if (!decoder.straight()) return 0;
+    const unsigned taken = decoder.run_short_row(index, headers, packets, at, end);
+    source.statistics_.packets += taken;
+    if (kMarked && taken != 0) {
+      enter_part(index, 1);  // All are in one frame.
+      mark();
+    }
+    return taken;
+  }
+  [[nodiscard]] bool goes_on() const
+    requires(kShortRows)
+  {
+    return at != end && !source.decoder().busy();
+  }
+
   std::size_t on_p_headers(std::span<const frames::Run> runs, const std::uint8_t* data,
                            std::size_t position, std::size_t size)
     requires(bool{kCan.runs_rows} && !kMarked)
@@ -121,6 +143,13 @@ struct PacketSource<P>::Straight {
       // Nothing after the end of decoding counts as used.
       return at != end && !decoder.busy() && !decoder.failed();
     } else {
+      if constexpr (kCan.holds_addresses) {
+        if (decoder.hold_address(packet)) [[likely]] {
+          ++source.statistics_.packets;
+          if constexpr (kMarked) mark();
+          return true;
+        }
+      }
       source.take(packet);
       return drained();
     }
