@@ -35,7 +35,6 @@ struct Parts {
       .settles_atoms = false,
       .runs_rows = true,
       .runs_short_rows = false,
-      .holds_addresses = false,
       .puts = true,
       .leaves_spans = true,
       .marks_parts = false,

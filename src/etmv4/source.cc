@@ -24,7 +24,6 @@ struct Parts {
       .settles_atoms = true,
       .runs_rows = false,
       .runs_short_rows = true,
-      .holds_addresses = true,
       .puts = false,
       .leaves_spans = false,
       .marks_parts = true,

@@ -135,14 +135,15 @@ bool Follower::is_cached(const Block& block) const {
   for (std::size_t i = wanted & mask;; i = (i + 1) & mask) {
     const std::uint32_t slot = table_[i];
     if (slot == 0) {
-      vacancy_ = {i, wanted & ~kNumberMask};
+      last_.hash = wanted & ~kNumberMask;
+      last_.free_slot = i;
       return nullptr;
     }
     if (((slot ^ wanted) & ~kNumberMask) != 0) continue;
     const Block& block = kept((slot & kNumberMask) - 1);
     if (block.start == address && block.isa == isa && block.it_in == it_remaining &&
         block.view == view_) {
-      found_ = slot & kNumberMask;
+      last_.number = slot & kNumberMask;
       return &block;
     }
   }
@@ -182,8 +183,8 @@ const Block& Follower::make(std::uint64_t address, isa::Isa isa, std::uint8_t it
   if (!cache_enabled_ || (callbacks_ && block.ended == BlockEnd::kNotAccessible)) return block;
   if (used_ == kMaxBlocks) [[unlikely]]
     return begin_again(block);
-  found_ = static_cast<std::uint32_t>(used_ + 1);
-  fill_vacancy(used_++);
+  last_.number = static_cast<std::uint32_t>(++used_);
+  table_[last_.free_slot] = last_.hash | last_.number;
   if (used_ * 2 > table_.size()) grow();
   return block;
 }
@@ -211,7 +212,7 @@ const Block& Follower::link(const Block& from, bool taken, std::uint64_t address
   }
   if (!linkable) return *next;
   if (taken && (from.is_indirect_branch() || (from.link && calls_turn_))) {
-    origin->far = found_;
+    origin->far = last_.number;
     origin->target = address;
   } else {
     origin->next[taken ? 1 : 0] = next;

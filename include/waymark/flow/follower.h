@@ -26,7 +26,7 @@ enum class BlockEnd : std::uint8_t {
 struct alignas(64) Block {
   std::uint64_t start = 0;
   std::uint64_t end = 0;  ///< After the last instruction.
-  /// Of a direct branch.  For an indirect branch, where it led the last time, if `far` is set.
+  /// For a direct branch.  For an indirect branch with `far`: where it led the last time.
   std::uint64_t target = 0;
 
   /// Successors: [0] not taken, [1] taken; they hold whatever the address says.  nullptr: not known
@@ -172,10 +172,11 @@ class Follower {
     std::uint64_t address;
     std::uint32_t count;
   };
-  /// Where the block belongs that find() did not find.
-  struct Vacancy {
-    std::size_t slot = 0;
-    std::uint32_t hash = 0;  ///< Its upper bits.
+  /// What the last look-up ended with.
+  struct LookUp {
+    std::uint32_t number = 0;   ///< That of the cached block, from 1 on.
+    std::uint32_t hash = 0;     ///< For a new block: the upper bits of its hash,
+    std::size_t free_slot = 0;  ///< and where it belongs.
   };
   struct Key {
     std::uint64_t address;
@@ -200,9 +201,6 @@ class Follower {
   }
   bool is_cached(const Block& block) const;
   void insert(std::size_t number);
-  void fill_vacancy(std::size_t number) {
-    table_[vacancy_.slot] = vacancy_.hash | static_cast<std::uint32_t>(number + 1);
-  }
   void begin_views();
   void forget_blocks();
   const Block& begin_again(const Block& first);
@@ -214,12 +212,11 @@ class Follower {
   bool callbacks_ = false;
   bool calls_turn_ = false;
   bool walks_unlimited_ = false;
-  std::uint32_t found_ = 0;  ///< The number of the cached block that was looked up last.
   std::uint32_t view_ = 0;
   std::uint32_t range_limit_ = 0;
   CacheStatistics statistics_;
 
-  Vacancy vacancy_;
+  LookUp last_;
   std::vector<std::uint32_t> table_;  ///< Open addressing; size a power of two; 0: empty.
   std::vector<std::unique_ptr<Block[]>> slabs_;
   std::size_t used_ = 0;  ///< Blocks; look-ups that keep nothing write the one after them.

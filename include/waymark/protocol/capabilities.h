@@ -20,8 +20,7 @@ struct Capabilities {
   Stated runs_atoms;       ///< The parser gives atoms without making packets of them.
   Stated settles_atoms;    ///< The decoder can resolve what it holds back, to run atoms again.
   Stated runs_rows;        ///< The decoder takes rows of consecutive headers.
-  Stated runs_short_rows;  ///< It takes the atoms of up to four consecutive packets.
-  Stated holds_addresses;  ///< It can hold back an address until atoms take it.
+  Stated runs_short_rows;  ///< It takes up to four consecutive packets of atoms at once.
   Stated puts;             ///< The decoder writes a packet's elements where the client wants them.
   Stated leaves_spans;     ///< The decoder keeps elements in the client's span between calls.
   Stated marks_parts;      ///< Each packet has its length, and no elements come without a packet.

@@ -143,7 +143,7 @@ struct PacketSource<P>::Straight {
       // Nothing after the end of decoding counts as used.
       return at != end && !decoder.busy() && !decoder.failed();
     } else {
-      if constexpr (kCan.holds_addresses) {
+      if constexpr (kCan.runs_short_rows) {
         if (decoder.hold_address(packet)) [[likely]] {
           ++source.statistics_.packets;
           if constexpr (kMarked) mark();

@@ -188,20 +188,17 @@ concept RunsRows =
       } -> std::same_as<std::size_t>;
     };
 
-/// As run() for the `packets` headers in the lowest bytes of `headers`, whose indexes follow each
-/// other: moves `out`, and returns the number of packets taken.  0: they need run().
 template <class P>
 concept RunsShortRows =
-    RunsAtoms<P> && requires(typename P::Decoder& decoder, TraceIndex index, std::uint32_t headers,
-                             unsigned packets, Element*& out, Element* end) {
+    RunsAtoms<P> &&
+    requires(typename P::Decoder& decoder, TraceIndex index, std::uint32_t headers,
+             unsigned packets, const typename P::Packet& packet, Element*& out, Element* end) {
+      // As run() for the `packets` headers in the lowest bytes of `headers`, whose indexes follow
+      // each other: moves `out`, and returns the number of packets taken.  0: they need run().
       { decoder.run_short_row(index, headers, packets, out, end) } -> std::same_as<unsigned>;
+      // As accept() for an address that makes no element now.  False: it needs accept().
+      { decoder.hold_address(packet) } -> std::same_as<bool>;
     };
-
-/// As accept() for an address that makes no element now.  False: it needs accept().
-template <class P>
-concept HoldsAddresses = requires(typename P::Decoder& decoder, const typename P::Packet& packet) {
-  { decoder.hold_address(packet) } -> std::same_as<bool>;
-};
 
 /// accept() and drain() in one call.  If the decoder is busy() afterwards, drain() is called.
 template <class P>
@@ -285,8 +282,7 @@ concept KeepsStatements =
     P::kCapabilities.counts == Counts<P> && P::kCapabilities.runs_atoms == RunsAtoms<P> &&
     P::kCapabilities.settles_atoms == SettlesAtoms<P> &&
     P::kCapabilities.runs_rows == RunsRows<P> &&
-    P::kCapabilities.runs_short_rows == RunsShortRows<P> &&
-    P::kCapabilities.holds_addresses == HoldsAddresses<P> && P::kCapabilities.puts == Puts<P> &&
+    P::kCapabilities.runs_short_rows == RunsShortRows<P> && P::kCapabilities.puts == Puts<P> &&
     P::kCapabilities.leaves_spans == LeavesSpans<P> &&
     P::kCapabilities.marks_parts == MarksParts<P> && P::kCapabilities.jumps == Jumps<P> &&
     P::kCapabilities.takes_place == TakesPlace<P> && P::kCapabilities.refreshes == Refreshes<P> &&
@@ -322,9 +318,7 @@ consteval bool meets_requirements() {
     static_assert(SettlesAtoms<P>, "settles_atoms: can_settle_into() and settle_and_run().");
   if constexpr (kCan.runs_rows) static_assert(RunsRows<P>, "runs_rows: run_row() of the decoder.");
   if constexpr (kCan.runs_short_rows)
-    static_assert(RunsShortRows<P>, "runs_short_rows: run_short_row() of the decoder.");
-  if constexpr (kCan.holds_addresses)
-    static_assert(HoldsAddresses<P>, "holds_addresses: hold_address() of the decoder.");
+    static_assert(RunsShortRows<P>, "runs_short_rows: run_short_row() and hold_address().");
   if constexpr (kCan.puts) static_assert(Puts<P>, "puts: put() of the decoder, and parse().");
   if constexpr (kCan.leaves_spans)
     static_assert(LeavesSpans<P>, "leaves_spans: leave_span() of the decoder.");

@@ -19,7 +19,6 @@ struct Parts {
       .settles_atoms = false,
       .runs_rows = false,
       .runs_short_rows = false,
-      .holds_addresses = false,
       .puts = false,
       .leaves_spans = false,
       .marks_parts = false,
