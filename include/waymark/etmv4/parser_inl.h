@@ -77,8 +77,7 @@ template <class Visitor>
                                                               const frames::Indexer& index,
                                                               std::size_t position,
                                                               std::size_t end) {
-  if (end - position < kShortRow) [[unlikely]]
-    return 0;
+  if (end - position < kShortRow || !visitor.wants_short_row()) return 0;
   const auto word = load_le<std::uint32_t>(data_ + position);
   const auto packets = static_cast<unsigned>(
       std::min<std::size_t>(leading_atoms(word), index.followed_by(position)));

@@ -103,12 +103,17 @@ struct PacketSource<P>::Straight {
     return drained();
   }
 
+  /// Single elements, and the last ones of a span, are run one packet at a time.
+  [[nodiscard]] bool wants_short_row() const
+    requires(kShortRows)
+  {
+    constexpr std::ptrdiff_t kFewElements = 8;
+    return end - at > kFewElements && source.decoder().straight();
+  }
   unsigned on_short_row(TraceIndex index, std::uint32_t headers, unsigned packets)
     requires(kShortRows)
   {
-    Decoder& decoder = source.decoder();
-    if (!decoder.straight()) return 0;
-    const unsigned taken = decoder.run_short_row(index, headers, packets, at, end);
+    const unsigned taken = source.decoder().run_short_row(index, headers, packets, at, end);
     source.statistics_.packets += taken;
     if (kMarked && taken != 0) {
       enter_part(index, 1);  // All are in one frame.
@@ -205,6 +210,7 @@ struct PacketSource<P>::CountingHost {
 
  private:
   void observe(std::size_t count) {
+    if (count == 0) return;  // Often: what was committed is already counted.
     counter.observe(std::span<const Element>(elements).first(count));
     source.statistics_.elements += count;
   }

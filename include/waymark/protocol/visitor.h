@@ -16,8 +16,9 @@ struct VisitorTakes {
   bool atom_rows = false;  ///< Consecutive headers of atoms at once: on_atom_row().
   bool p_headers = false;  ///< P-headers, as many as it likes: on_p_headers().
   bool places = false;     ///< Where packets are in the block, instead of indexes: on_place().
-  /// Up to four headers of atoms, in the lowest bytes of a word, whose indexes follow each other:
-  /// on_short_row() returns how many it takes, and goes_on() whether it wants more.
+  /// Up to four headers of atoms, in the lowest bytes of a word, whose indexes follow each other,
+  /// if wants_short_row(): on_short_row() returns how many it takes, and goes_on() whether it wants
+  /// more.
   bool short_rows = false;
   bool own_packet = false;  ///< The packet is made where the visitor says: place().
 };
@@ -38,6 +39,7 @@ consteval VisitorTakes functions_of() {
     .short_rows =
         requires(Visitor& visitor, TraceIndex index, std::uint32_t headers, unsigned packets) {
           { visitor.on_short_row(index, headers, packets) } -> std::same_as<unsigned>;
+          { visitor.wants_short_row() } -> std::same_as<bool>;
           { visitor.goes_on() } -> std::same_as<bool>;
         },
     .own_packet = requires(Visitor& visitor) { visitor.place(); },
@@ -57,7 +59,7 @@ consteval bool has_what_it_takes() {
                 "places: void on_place(const std::uint8_t* at).");
   static_assert(Visitor::takes().short_rows == kHas.short_rows,
                 "short_rows: unsigned on_short_row(TraceIndex index, std::uint32_t headers, "
-                "unsigned packets) and bool goes_on().");
+                "unsigned packets), bool wants_short_row() and bool goes_on().");
   static_assert(Visitor::takes().own_packet == kHas.own_packet, "own_packet: Packet& place().");
   return true;
 }
