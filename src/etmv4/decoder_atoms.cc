@@ -281,8 +281,8 @@ unsigned Decoder::run_short_row(TraceIndex index, std::uint32_t headers, unsigne
   const std::uint32_t done = row.count - left;
   const auto before = static_cast<std::uint32_t>(row.ends & low_mask(returns ? done - 1 : done));
   const auto packet = static_cast<unsigned>(std::popcount(before));
-  const std::uint32_t first = static_cast<std::uint32_t>(std::bit_width(before));
-  const std::uint32_t last = static_cast<std::uint32_t>(std::countr_zero(row.ends & ~before));
+  const auto first = static_cast<std::uint32_t>(std::bit_width(before));
+  const auto last = static_cast<std::uint32_t>(std::countr_zero(row.ends & ~before));
   packet_index_ = index + packet;
   run_out_ = at + first;
   Element* out = at + done;

@@ -200,8 +200,8 @@ def test_tables(run, tmp_path, synth, slices, options):
 @pytest.mark.parametrize('options', EVENTS[::2])
 def test_rows_of_slices_are_those_of_the_whole(run, tmp_path, synth, options):
     isa = ('--isa', 'A32') if 'ptm' in options or 'etmv3' in options else ()
-    capture = synth('--size', '70K', '--no-truth', *isa, *options)
-    for folder, cuts in ('whole', ()), ('cut', ('--slice-bytes', 9000)):
+    capture = synth('--size', '40K', '--no-truth', *isa, *options)
+    for folder, cuts in ('whole', ()), ('cut', ('--slice-bytes', 5000)):
         run('export', 'parquet', capture, '--table', 'elements', *cuts, '-o', folder)
     one, other = (f"SELECT * EXCLUDE (slice, seq, time), row_number() OVER (ORDER BY part, slice, seq) AS place "
                   f"FROM '{folder}/elements/*.parquet'" for folder in ('whole', 'cut'))
