@@ -261,16 +261,16 @@ Response BuiltinChannel::deliver_all() {
   // The function may change the output.
   const FnTraceElemIn function = around_.output.function;
   const void* const context = around_.output.context;
-  const Element* next = &batch_.elements[batch_.at];
   Response answer = OCSD_RESP_CONT;
-  // The function may also reset or flush the channel.
-  for (; answer == OCSD_RESP_CONT && batch_.at != batch_.ready; ++next) {
-    ++batch_.at;
-    if (next->kind == ElementKind::kInstrRange) [[likely]] {
-      answer = function(context, narrow(next->index), next->trace_id, struct_.fill_range(*next));
-    } else if (const ocsd_generic_trace_elem* const filled = struct_.fill(*next)) {
-      answer = function(context, narrow(next->index), next->trace_id, filled);
-      if (next->kind == ElementKind::kPeContext) follow_context(*next);
+  // The function may also reset or flush the channel, so the place is in the batch.
+  while (answer == OCSD_RESP_CONT && batch_.at != batch_.ready) {
+    const Element& element = batch_.elements[batch_.at++];
+    if (element.kind == ElementKind::kInstrRange) [[likely]] {
+      answer =
+          function(context, narrow(element.index), element.trace_id, struct_.fill_range(element));
+    } else if (const ocsd_generic_trace_elem* const filled = struct_.fill(element)) {
+      answer = function(context, narrow(element.index), element.trace_id, filled);
+      if (element.kind == ElementKind::kPeContext) follow_context(element);
     }
   }
   return answer;
