@@ -20,8 +20,8 @@ int unit_of(isa::Isa isa) { return isa == isa::Isa::kA32 ? 2 : 1; }
 }  // namespace
 
 const StepLine InstructionCache::kNoLine;
-const Step InstructionCache::kNoStep = {.description =
-                                            static_cast<std::uint32_t>(isa::Isa::kUnknown)};
+// Its instruction set is none that a place can have, so find() never gives it.
+const Step InstructionCache::kNoStep = {.description = 0xFF};
 
 InstructionCache::InstructionCache(const image::Image& image, const isa::Options& options,
                                    TraceId trace_id)

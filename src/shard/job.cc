@@ -230,6 +230,37 @@ std::size_t line_of_bad_table(std::string_view text) {
   return 0;
 }
 
+/// The size of the string or the comment that `text` begins with; 0: it begins with neither.
+std::size_t quoted_size(std::string_view text) {
+  const char first = text.front();
+  if (first == '#') return std::min(text.find('\n'), text.size());
+  if (first != '"' && first != '\'') return 0;
+  const std::string_view triple = first == '"' ? R"(""")" : "'''";
+  const bool many_lines = text.starts_with(triple);
+  const std::string_view end = many_lines ? triple : triple.substr(0, 1);
+  std::size_t at = end.size();
+  while (at < text.size() && !text.substr(at).starts_with(end)) {
+    if (text[at] == '\n' && !many_lines) return at;
+    at += first == '"' && text[at] == '\\' ? 2 : 1;
+  }
+  return std::min(at + end.size(), text.size());
+}
+
+/// The number of the first line with a character that is not ASCII and neither in a string nor in a
+/// comment; 0: none.  toml++ 3.3 has undefined behaviour at some of them.
+std::size_t line_of_stray_character(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  std::size_t line = 1;
+  while (!text.empty()) {
+    if ((static_cast<unsigned char>(text.front()) & 0x80U) != 0) return line;
+    const std::size_t size = std::max<std::size_t>(quoted_size(text), 1);
+    line += static_cast<std::size_t>(std::ranges::count(text.substr(0, size), '\n'));
+    text.remove_prefix(size);
+  }
+  return 0;
+}
+
 }  // namespace
 
 Result<Job> read_job(std::string_view text, const std::string& path) {
@@ -244,6 +275,12 @@ Result<Job> read_job(std::string_view text, const std::string& path) {
         fmt::format("{}:{}: this is not TOML: the name of a table cannot begin so; a job has "
                     "only [options].",
                     escaped(path), line));
+  }
+  if (const std::size_t line = line_of_stray_character(text); line != 0) {
+    return fail(ErrorCode::kParse,
+                fmt::format("{}:{}: this is not TOML: a character that is not ASCII must be in a "
+                            "string or in a comment.",
+                            escaped(path), line));
   }
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed) {

@@ -199,5 +199,12 @@ TEST_F(InstructionCacheTest, find_gives_what_at_gives) {
   EXPECT_NE(steps.find(0x1004, Isa::kT32), step);
 }
 
+TEST_F(InstructionCacheTest, finds_nothing_in_an_instruction_set_that_is_not_known) {
+  program(0, {0xE1A00000, 0xE1A00000});
+  InstructionCache steps = cache();
+  EXPECT_EQ(steps.find(0, Isa::kUnknown), nullptr);
+  EXPECT_EQ(steps.outcome(), BlockEnd::kUnsupported);
+}
+
 }  // namespace
 }  // namespace waymark::flow

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -104,6 +105,23 @@ TEST_F(InputsTest, what_is_not_there_is_named) {
   EXPECT_NE(find_inputs({.lists = {"list"}}, folder_).error().detail.find("list:2: there is no"),
             std::string::npos);
   EXPECT_EQ(find_inputs({.lists = {"none"}}, folder_).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(JobTest, characters_that_are_not_ascii_are_only_in_strings_and_comments) {
+  const std::string stray = "\xEF\xBB\xBC";  // At which toml++ has undefined behaviour.
+  for (const std::string before : {"", "what = ", "what = 'counts'", "what = 'counts' # \n",
+                                   "\"\\\"\"", "'\\'", "'''a\n'''", "\"\"\"\"a\n\"\"\""}) {
+    const auto line = 2 + std::ranges::count(before, '\n');
+    EXPECT_EQ(error_of("\n" + before + stray + "\n"),
+              "job.toml:" + std::to_string(line) +
+                  ": this is not TOML: a character that is not ASCII must be in a string or in a "
+                  "comment.");
+  }
+  for (const std::string& text :
+       {"'" + stray + "'", "\"\\\"" + stray + "\"", "'''\n'" + stray + "'''",
+        "\"\"\"\n\"" + stray + "\"\"\"", "'a' # '" + stray})
+    EXPECT_TRUE(read_job("\xEF\xBB\xBFwhat = 'counts'\ninputs = " + text + "\n", "job.toml"))
+        << text;
 }
 
 TEST_F(JobTest, tables_with_bad_names) {
