@@ -1,5 +1,6 @@
 #include "waymark/shard/job.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -111,11 +112,11 @@ TEST_F(JobTest, characters_that_are_not_ascii_are_only_in_strings_and_comments) 
   for (const std::string letter : {"\xC3\xA4", "\xE3\x81\x82", "\xEF\xBB\xBC"}) {
     for (const std::string before :
          {"", "what = ", "what = 'counts'", "what = \"\\", "what = 0.p\""})
-      EXPECT_TRUE(
-          error_of("\n" + before + letter + "\n").starts_with("job.toml:2: this is not TOML: "));
+      EXPECT_TRUE(error_of(fmt::format("\n{}{}\n", before, letter))
+                      .starts_with("job.toml:2: this is not TOML: "));
     const std::string job = "\xEF\xBB\xBFwhat = 'counts'\ninputs = ";
     for (const std::string& text :
-         {"'" + letter + "'", "\"\"\"a\\\n" + letter + "\"\"\"", "'a' # " + letter})
+         {"'" + letter + "'", "\"\"\"a\\\n" + letter + R"(""")", "'a' # " + letter})
       EXPECT_EQ(error_of(job + text + "\n"), "");
   }
 }

@@ -106,7 +106,7 @@ class InstructionCache {
 
  private:
   static const StepLine kNoLine;  ///< No instruction in it is decided.
-  static const Step kNoStep;       ///< Is found nowhere.
+  static const Step kNoStep;      ///< Is found nowhere.
 
   /// The line of the last look-up, in the current view.  Initially none.
   struct LastLine {
