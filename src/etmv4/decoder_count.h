@@ -144,28 +144,15 @@ class CountingWalk final
   static constexpr void passed(Place /*block*/) {}
   static constexpr void passed_unreadable() {}
 
-  /// The atoms of a byte; none if it is not an atom header.
-  struct Row {
-    std::uint32_t atoms = 0;
-    std::uint32_t count = 0;
-  };
-  static constexpr std::array<Row, 256> kRows = [] {
-    std::array<Row, 256> rows{};
-    for (unsigned header = kFirstAtomHeader; header < 256; ++header) {
-      const AtomPacket& packet = atom_packet(static_cast<std::uint8_t>(header));
-      rows[header] = {packet.atoms, packet.atom_count};
-    }
-    return rows;
-  }();
-
   // All atoms of a row as one string: one loop, with one end that cannot be predicted.  Beyond 64
   // they have no meaning.
   static Counter::Atoms expand(std::uint64_t row) {
     Counter::Atoms atoms;
     for (; row != 0; row >>= 8) {
-      const Row& next = kRows[row & 0xFF];
-      atoms.bits |= std::uint64_t{next.atoms} << (atoms.count & 63);
-      atoms.count += next.count;
+      const std::size_t header = row & 0xFF;
+      const auto next = static_cast<std::uint32_t>(detail::kRowBits[header]);
+      atoms.bits |= std::uint64_t{next} << (atoms.count & 63);
+      atoms.count += detail::kRowCounts[header];
     }
     return atoms;
   }

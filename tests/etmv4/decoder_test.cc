@@ -11,22 +11,7 @@ namespace {
 
 class Etmv4Decoder : public testing::Test, protected support::DecoderBench {
  protected:
-  Etmv4Decoder() {
-    program({
-        0xD503201F,  // 1000 NOP
-        0x54000040,  // 1004 B.EQ 100c
-        0x94000004,  // 1008 BL 1018
-        0xD65F03C0,  // 100c RET
-        0xD61F0020,  // 1010 BR x1
-        0x17FFFFFF,  // 1014 B 1010
-        0xD503201F,  // 1018 NOP
-        0xD65F03C0,  // 101c RET
-        0xD5033FDF,  // 1020 ISB
-        0xD69F03E0,  // 1024 ERET
-        0xD63F0020,  // 1028 BLR x1
-        0xD503201F,  // 102c NOP
-    });
-  }
+  Etmv4Decoder() { usual_program(); }
 
   void speculate(std::uint32_t depth) { config.trcidr8 = depth; }
   void return_stack() { config.trcconfigr |= 1U << 12; }

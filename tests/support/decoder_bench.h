@@ -45,6 +45,24 @@ class DecoderBench {
     ASSERT_TRUE(image.add_buffer(at, bytes, space));
   }
 
+  /// Branches of all kinds, from kBase on; after the last instruction is no memory.
+  void usual_program() {
+    program({
+        0xD503201F,  // 1000 NOP
+        0x54000040,  // 1004 B.EQ 100c
+        0x94000004,  // 1008 BL 1018
+        0xD65F03C0,  // 100c RET
+        0xD61F0020,  // 1010 BR x1
+        0x17FFFFFF,  // 1014 B 1010
+        0xD503201F,  // 1018 NOP
+        0xD65F03C0,  // 101c RET
+        0xD5033FDF,  // 1020 ISB
+        0xD69F03E0,  // 1024 ERET
+        0xD63F0020,  // 1028 BLR x1
+        0xD503201F,  // 102c NOP
+    });
+  }
+
   /// ASYNC, trace info without sections, and with `where` the address kBase with a 64-bit
   /// non-secure EL1 context.  24 bytes with it, 14 without.
   static std::vector<std::uint8_t> sync(bool where = true) {
