@@ -196,10 +196,6 @@ class CountingWalk final
     }
     leave();
     packet.index = index_of(packet);
-    if (decoder_.hold_address(packet)) {
-      host_.took(1);
-      return true;
-    }
     if (host_.takes(packet)) decoder_.accept(packet);
     if (decoder_.busy()) host_.flush();
     return !decoder_.failed();
