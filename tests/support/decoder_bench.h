@@ -45,7 +45,7 @@ class DecoderBench {
     ASSERT_TRUE(image.add_buffer(at, bytes, space));
   }
 
-  /// Branches of all kinds, from kBase on; after the last instruction is no memory.
+  /// Branches of all kinds, from kBase on.  Memory ends after the last instruction.
   void usual_program() {
     program({
         0xD503201F,  // 1000 NOP
