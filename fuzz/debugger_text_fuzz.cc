@@ -1,10 +1,9 @@
 // The text of a session with a debugger: any bytes.  Invariants: no more memory is shown than the
 // text has digits for, unless it repeats lines, no block is in another one that comes later, the
 // registers of an MTB are those of a block, and the oldest record of a dump is in it.
-#include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
+#include "require.h"
 #include "waymark/inputs/debugger_text.h"
 #include "waymark/mtb/buffer.h"
 #include "waymark/mtb/packet.h"
@@ -13,12 +12,7 @@ namespace {
 
 using namespace waymark;
 using namespace waymark::inputs;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
+using fuzz::require;
 
 void check(const DebuggerText& text, std::size_t size, bool repeats) {
   std::size_t all = 0;

@@ -3,24 +3,17 @@
 // elements.
 #pragma once
 
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "require.h"
 #include "support/counting.h"
 #include "support/decoded.h"
 #include "waymark/count/counter.h"
 #include "waymark/image/image.h"
 
 namespace waymark::fuzz {
-
-inline void require(bool condition, const std::string& what) {
-  if (condition) return;
-  std::fprintf(stderr, "%s\n", what.c_str());
-  std::abort();
-}
 
 /// What the first bytes of an input determine.
 template <class Config>

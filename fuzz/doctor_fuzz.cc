@@ -1,8 +1,7 @@
 // Bytes without a description: any bytes.  Invariants: pieces of frames are in order and within the
 // bytes, sources have no more bytes than there are, and scores are shares.
-#include <cstdio>
-#include <cstdlib>
 
+#include "require.h"
 #include "waymark/doctor/examination.h"
 #include "waymark/doctor/found_snapshot.h"
 #include "waymark/frames/demux.h"
@@ -11,12 +10,7 @@
 namespace {
 
 using namespace waymark;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
+using fuzz::require;
 
 void check(const doctor::Examination& found) {
   std::size_t end = 0;

@@ -4,10 +4,9 @@
 // demultiplexing it again gives it back.
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <vector>
 
+#include "require.h"
 #include "waymark/frames/demux.h"
 #include "waymark/frames/mux.h"
 #include "waymark/frames/splitter.h"
@@ -17,12 +16,7 @@ namespace {
 
 using namespace waymark;
 using namespace waymark::frames;
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fputs(what, stderr);
-  std::abort();
-}
+using fuzz::require;
 
 std::vector<std::pair<std::size_t, TraceIndex>> segments_of(const StreamBlock& block) {
   std::vector<std::pair<std::size_t, TraceIndex>> segments;

@@ -6,26 +6,20 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <deque>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "require.h"
 #include "support/random.h"
 #include "waymark/image/image.h"
 
 namespace {
 
 using namespace waymark;
+using fuzz::require;
 using image::SpaceMask;
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
 
 /// A file whose byte at an offset is the low byte of the offset.
 class File {

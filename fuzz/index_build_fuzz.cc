@@ -3,8 +3,6 @@
 // gives the meaning of the packets at that place.
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -13,6 +11,7 @@
 
 #include "any_capture.h"
 #include "memory_file.h"
+#include "require.h"
 #include "waymark/index/builder.h"
 #include "waymark/index/finder.h"
 #include "waymark/index/seek.h"
@@ -20,19 +19,14 @@
 namespace {
 
 using namespace waymark;
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fputs(what, stderr);
-  std::abort();
-}
+using fuzz::require;
 
 std::optional<inputs::Capture> open(const std::string& path, std::uint8_t choice) {
   inputs::CaptureOptions options = fuzz::any_capture(choice);
   options.source.decode = false;
   auto capture = inputs::Capture::open(path, options);
   if (!capture) {
-    require(capture.error().code != ErrorCode::kInvalidArgument, capture.error().detail.c_str());
+    require(capture.error().code != ErrorCode::kInvalidArgument, capture.error().detail);
     return std::nullopt;
   }
   return std::move(*capture);
@@ -137,7 +131,7 @@ void check_builds(const fuzz::MemoryFile& file, Bytes bytes, std::uint8_t choice
     if (!capture) continue;
     const auto built = index::build(*capture, *grown, options);
     if (!built && is_read_otherwise(*capture, grown->header())) return;
-    if (!built) require(false, ("a grown capture is refused: " + built.error().detail).c_str());
+    if (!built) require(false, "a grown capture is refused: " + built.error().detail);
   }
   require(whole.header() == grown->header(), "built as the capture grows, it differs");
 }

@@ -7,13 +7,12 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "require.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/index/seek.h"
 #include "waymark/index/store.h"
@@ -21,15 +20,10 @@
 namespace {
 
 using namespace waymark;
+using fuzz::require;
 
 constexpr std::array<TraceId, 3> kIds = {0x10, 0x11, 0x7F};
 constexpr std::uint64_t kBlocks = 40;
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fputs(what, stderr);
-  std::abort();
-}
 
 // SQLite follows links by their names, so it cannot reach a file without a name.
 std::string path_of(std::string_view name) {

@@ -3,11 +3,10 @@
 // fields in their bounds, any chunking and any span give the same elements with packets or without,
 // and all of it can be written in every form.
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "require.h"
 #include "waymark/element/text.h"
 #include "waymark/itm/source.h"
 #include "waymark/outputs/csv.h"
@@ -17,12 +16,7 @@
 namespace {
 
 using namespace waymark;
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fputs(what, stderr);
-  std::abort();
-}
+using fuzz::require;
 
 class Counter final : public Observer {
  public:

@@ -2,11 +2,10 @@
 // comes. Invariants: the pieces do not matter; ORBFLOW and OpenOCD's records give no more bytes
 // than they have; what is kept is bounded.
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "require.h"
 #include "waymark/live/address.h"
 #include "waymark/live/orbflow.h"
 #include "waymark/live/rpc_reader.h"
@@ -15,13 +14,8 @@ namespace {
 
 using namespace waymark;
 using namespace waymark::live;
+using fuzz::require;
 using Data = std::vector<std::uint8_t>;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
 
 /// Trace, and where it is missing.
 struct Unpacked {

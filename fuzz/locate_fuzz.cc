@@ -2,26 +2,20 @@
 // not contradict, and leaves the image as it was.
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "any_capture.h"
 #include "memory_file.h"
+#include "require.h"
 #include "waymark/base/bits.h"
 #include "waymark/locate/locate.h"
 
 namespace {
 
 using namespace waymark;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
+using fuzz::require;
 
 void check(const locate::Found& found) {
   const locate::Evidence& evidence = found.evidence;

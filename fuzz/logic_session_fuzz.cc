@@ -1,9 +1,8 @@
 // A session of sigrok: any bytes as the archive, and the same bytes as samples.  Invariants: what
 // is refused has a sentence, and no more bytes are decoded than bits were sampled.
-#include <cstdio>
-#include <cstdlib>
 #include <vector>
 
+#include "require.h"
 #include "waymark/logic/pins.h"
 #include "waymark/logic/swo.h"
 #include "waymark/logic/trace_port.h"
@@ -12,12 +11,7 @@ namespace {
 
 using namespace waymark;
 using namespace waymark::logic;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
+using fuzz::require;
 
 void try_archive(Bytes archive) {
   const auto take = [](Bytes) -> Result<void> { return {}; };

@@ -1,21 +1,15 @@
 // Intel HEX and S-records: any bytes.  Invariants: blocks are in order and do not touch, no more
 // memory is stated than the text has digits for, and what is refused has a sentence.
-#include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
+#include "require.h"
 #include "waymark/inputs/memory_records.h"
 
 namespace {
 
 using namespace waymark;
 using namespace waymark::inputs;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
+using fuzz::require;
 
 void check(const Result<MemoryRecords>& records, std::size_t size) {
   if (!records) {

@@ -18,14 +18,13 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "require.h"
 #include "support/random.h"
 #include "waymark/base/text_buffer.h"
 #include "waymark/frames/stream.h"
@@ -33,12 +32,6 @@
 #include "waymark/protocol/visitor.h"
 
 namespace waymark::fuzz {
-
-inline void require(bool condition, const char* what) {
-  if (condition) return;
-  (void)std::fputs(what, stderr);
-  std::abort();
-}
 
 struct Parsed {
   std::string lines;

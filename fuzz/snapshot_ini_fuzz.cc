@@ -2,11 +2,11 @@
 // part is snapshot.ini, the second trace.ini, the others device files "2", "3", ...
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "require.h"
 #include "waymark/inputs/ini.h"
 #include "waymark/inputs/snapshot.h"
 #include "waymark/inputs/snapshot_writer.h"
@@ -15,10 +15,7 @@ namespace {
 
 using namespace waymark;
 using namespace waymark::inputs;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+using fuzz::require;
 
 std::vector<std::string_view> cut(std::string_view text) {
   constexpr std::string_view kCut = "\n---\n";
@@ -48,21 +45,25 @@ class Store {
 };
 
 void check(const Snapshot& snapshot) {
-  require(std::ranges::is_sorted(snapshot.devices, {}, &Device::name));
+  require(std::ranges::is_sorted(snapshot.devices, {}, &Device::name), "devices are not in order");
   for (const Device& device : snapshot.devices) {
-    require(snapshot.find_device(device.name) == &device);
+    require(snapshot.find_device(device.name) == &device, "a device is not found by its name");
     for (const Register& item : device.registers) {
       const std::string name = item.name.substr(0, item.name.find('('));
-      require(device.find(name) != nullptr && device.value(name).has_value());
+      require(device.find(name) != nullptr && device.value(name).has_value(),
+              "a register is not found by its name");
     }
   }
   for (const TraceBuffer& buffer : snapshot.buffers) {
-    require(std::ranges::is_sorted(buffer.sources, {}, &TraceSource::device));
+    require(std::ranges::is_sorted(buffer.sources, {}, &TraceSource::device),
+            "sources are not in order");
     for (const TraceSource& source : buffer.sources) {
       require(source.device_index == TraceSource::kNoDevice ||
-              snapshot.devices[source.device_index].name == source.device);
+                  snapshot.devices[source.device_index].name == source.device,
+              "a source has another device");
       require(source.core_index == TraceSource::kNoDevice ||
-              snapshot.devices[source.core_index].name == source.core);
+                  snapshot.devices[source.core_index].name == source.core,
+              "a source has another core");
     }
   }
 }
@@ -79,20 +80,21 @@ void check_writer(const Snapshot& snapshot) {
                             },
                             [](const std::string&) -> std::optional<std::uint64_t> { return 16; }};
   const Result<Snapshot> again = read_snapshot("", store, problems);
-  require(again.has_value());
-  require(again->devices.size() == snapshot.devices.size());
-  require(again->buffers.size() == snapshot.buffers.size());
+  require(again.has_value(), "what was written is not a snapshot");
+  require(again->devices.size() == snapshot.devices.size(), "devices were not written");
+  require(again->buffers.size() == snapshot.buffers.size(), "buffers were not written");
   for (std::size_t i = 0; i < snapshot.devices.size(); ++i) {
     const Device& before = snapshot.devices[i];
     const Device& after = again->devices[i];
-    require(before.name == after.name && before.type == after.type);
-    require(before.registers.size() == after.registers.size());
-    require(before.dumps.size() == after.dumps.size());
-    require(before.extended_registers == after.extended_registers);
+    require(before.name == after.name && before.type == after.type, "a device was changed");
+    require(before.registers.size() == after.registers.size(), "registers were not written");
+    require(before.dumps.size() == after.dumps.size(), "dumps were not written");
+    require(before.extended_registers == after.extended_registers,
+            "the register names were changed");
   }
   for (std::size_t i = 0; i < snapshot.buffers.size(); ++i) {
-    require(snapshot.buffers[i].name == again->buffers[i].name);
-    require(snapshot.buffers[i].file == again->buffers[i].file);
+    require(snapshot.buffers[i].name == again->buffers[i].name, "a buffer has another name");
+    require(snapshot.buffers[i].file == again->buffers[i].file, "a buffer has another file");
   }
 }
 
@@ -107,10 +109,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                             }};
   std::vector<Problem> problems;
   const Result<Snapshot> snapshot = read_snapshot("", store, problems);
-  require(problems.size() <= kMaxProblems);
-  for (const Problem& problem : problems) require(!problem.sentence.empty());
+  require(problems.size() <= kMaxProblems, "too many problems");
+  for (const Problem& problem : problems)
+    require(!problem.sentence.empty(), "a problem without a text");
   if (!snapshot) {
-    require(!snapshot.error().detail.empty());
+    require(!snapshot.error().detail.empty(), "an error without a text");
     return 0;
   }
   check(*snapshot);

@@ -2,11 +2,10 @@
 // input, the stream from the rest, optionally after a random legal one.  Invariants: fields are
 // valid, the size of spans and (natively) of chunks makes no difference, nor does an observer, and
 // the output is bounded by the input.
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "require.h"
 #include "support/decoded.h"
 #include "support/stm_stream.h"
 #include "waymark/stm/source.h"
@@ -14,12 +13,7 @@
 namespace {
 
 using namespace waymark;
-
-void require(bool condition, const std::string& what) {
-  if (condition) return;
-  std::fprintf(stderr, "%s\n", what.c_str());
-  std::abort();
-}
+using fuzz::require;
 
 struct Plan {
   stm::Config config;

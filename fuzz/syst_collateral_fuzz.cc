@@ -1,9 +1,9 @@
 // Collateral: any text as XML, native and as the reference reads it; then a message of every kind
 // of the clients that are in it.  Invariants: sentences name the file, and what is found is in it.
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 
+#include "require.h"
 #include "waymark/base/text_buffer.h"
 #include "waymark/syst/catalog_section.h"
 #include "waymark/syst/collateral.h"
@@ -15,12 +15,7 @@ namespace {
 
 using namespace waymark;
 using namespace waymark::syst;
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
+using fuzz::require;
 
 void use(const Client& client) {
   TextBuffer out;

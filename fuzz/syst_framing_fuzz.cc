@@ -4,12 +4,11 @@
 // long, states which bytes are repeated how often, so that a few bytes reach the look-ahead of a
 // splitter.
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "require.h"
 #include "support/random.h"
 #include "waymark/syst/byte_reader.h"
 #include "waymark/syst/channels.h"
@@ -21,12 +20,7 @@ namespace {
 
 using namespace waymark;
 using namespace waymark::syst;
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
+using fuzz::require;
 
 struct Kept {
   std::vector<std::uint8_t> bytes;

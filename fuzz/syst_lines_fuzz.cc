@@ -1,11 +1,10 @@
 // Console text: the input with tags of SyS-T lines in place of a rare byte, so that the fuzzer
 // does not have to find them.  Invariants: chunks make no difference, and no frame has more bytes
 // than its text has digits.
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "require.h"
 #include "waymark/syst/lines.h"
 #include "waymark/syst/message.h"
 
@@ -13,12 +12,7 @@ namespace {
 
 using namespace waymark;
 using namespace waymark::syst;
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
+using fuzz::require;
 
 std::string lines(std::string_view text, std::size_t chunk) {
   LineReader reader;

@@ -3,10 +3,10 @@
 // ever read, the text is bounded, and a message of known extent is what it was when more bytes
 // follow.
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 
+#include "require.h"
 #include "waymark/outputs/messages.h"
 #include "waymark/syst/interpreter.h"
 #include "waymark/syst/payload_text.h"
@@ -16,12 +16,7 @@ namespace {
 
 using namespace waymark;
 using namespace waymark::syst;
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
+using fuzz::require;
 
 bool within(Bytes part, Bytes whole) {
   return part.empty() ||

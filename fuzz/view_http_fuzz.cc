@@ -1,20 +1,14 @@
 // Heads of HTTP requests as clients of the viewer may send them.  Invariants: no head is answered
 // without the headers that keep browsers strict; each answer is whole; a body is never read.
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "../src/view/http.h"
+#include "require.h"
 
 namespace {
 
 using namespace waymark::view;
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
+using waymark::fuzz::require;
 
 }  // namespace
 

@@ -2,10 +2,9 @@
 // is accepted is within its limits, and the same when it is read again; a refusal is one short
 // sentence, which is text in JSON and in HTML.
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
+#include "require.h"
 #include "waymark/view/json.h"
 #include "waymark/view/request.h"
 
@@ -13,12 +12,7 @@ namespace {
 
 using namespace waymark;
 using namespace waymark::view;
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
+using fuzz::require;
 
 void check(const AskedWindow& window) {
   for (const auto& end : {window.from, window.to})
