@@ -69,6 +69,11 @@ bool leads_on(const Range& range) {
 
 /// The number of a block; not for exits.
 constexpr std::size_t number_of(Place place) { return place / sizeof(Step); }
+/// Neither an exit nor a place that stands for no instructions.
+constexpr bool is_range(Place place) {
+  constexpr Place kFirst = Nodes::kFirst * sizeof(Step);
+  return place - kFirst < Nodes::kExitBit - kFirst;
+}
 
 }  // namespace
 
@@ -442,8 +447,7 @@ void Counter::count_cycles_of_group(std::uint64_t cycles) {
     return;
   }
   group_.waiting_cycles += cycles;
-  if (group_.size == 1 && !group_.lost && !group_.is_head && (group_.places[0] & kExitBit) == 0 &&
-      number_of(group_.places[0]) >= Nodes::kFirst) {
+  if (group_.size == 1 && !group_.lost && !group_.is_head && is_range(group_.places[0])) {
     node(group_.places[0]).cycles += exchange_waiting_cycles(0);
     group_.size = 0;
     return;
@@ -466,7 +470,7 @@ std::uint64_t Counter::tidy_group() {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < group_.size; ++i) {
     const Place place = places[i];
-    if ((place & kExitBit) != 0 || number_of(place) < Nodes::kFirst) continue;
+    if (!is_range(place)) continue;
     places[kept++] = place;
     instructions += nodes_.numbered(number_of(place)).range.count;
   }
