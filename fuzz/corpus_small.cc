@@ -16,7 +16,9 @@
 #include "waymark/exports/branch_list.h"
 #include "waymark/perf/writer.h"
 #include "waymark/profile/profile.h"
+#include "waymark/shard/data_files.h"
 #include "waymark/shard/event_codec.h"
+#include "waymark/shard/part.h"
 #include "waymark/shard/plan.h"
 #include "waymark/shard/profile_codec.h"
 #include "waymark/shard/step_codec.h"
@@ -270,7 +272,9 @@ void add_live_streams(Corpus& corpus) {
                                                   19));
   corpus.add("live_unpack_fuzz",
              "\x05type target_trace data 0170ff\x1atype target_state state halted\x1a\x1a");
-  corpus.add("live_unpack_fuzz", "\x00[::1]:3443?tag=2");
+  for (const std::string_view address :
+       {"[::1]:3402?tag=2", "localhost:6666", "10.0.0.1", "host:port", "/dev/ttyUSB0?baud=115200"})
+    corpus.add("live_unpack_fuzz", "\x01" + std::string(address));
 }
 
 /// Sessions of logic analysers with an asynchronous pin, and with two pins.
@@ -353,7 +357,13 @@ void add_jobs(Corpus& corpus) {
   profile.add(counts, [](std::uint32_t /*task*/, std::uint64_t address) -> profile::Place {
     return {.path = "program", .address = address};
   });
-  corpus.add("shard_part_fuzz", shard::encode(profile));
+  const std::string content = shard::encode(profile);
+  corpus.add("shard_part_fuzz", content);
+  corpus.add("shard_part_fuzz", shard::bytes_of({.shard = 3, .codes = {0, 3}, .content = content}));
+  const std::array files = {
+      shard::DataFile{.table = "calls", .input = 3, .bytes = 1000, .digest = shard::sha256({})},
+      shard::DataFile{.table = "counts", .input = 300}};
+  corpus.add("shard_part_fuzz", shard::encode(files));
 }
 
 }  // namespace

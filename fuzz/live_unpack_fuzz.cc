@@ -3,6 +3,7 @@
 // than they have; what is kept is bounded.
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "require.h"
@@ -73,9 +74,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Unpacked records = read_records(wire, std::max<std::size_t>(wire.size(), 1));
   require(records == read_records(wire, piece), "records depend on the pieces");
   require(2 * records.trace.size() <= wire.size(), "more trace than there are digits");
-  const auto address =
-      parse_address("tcp://" + std::string(wire.begin(), wire.end()).substr(0, 300));
-  require(address ? address->port != 0 : !address.error().detail.empty(),
-          "an address without a port, or an error without a sentence");
+  const std::string text = std::string(wire.begin(), wire.end()).substr(0, 300);
+  for (const std::string_view scheme : {"tcp://", "openocd://", "orbuculum://", "serial://", ""}) {
+    const auto address = live::parse_address(std::string(scheme) + text);
+    if (!address) {
+      require(!address.error().detail.empty(), "an error without a sentence");
+    } else if (address->transport == live::Transport::kSerial) {
+      require(!address->path.empty(), "a serial device without a path");
+    } else {
+      require(address->port != 0, "an address without a port");
+    }
+  }
   return 0;
 }
