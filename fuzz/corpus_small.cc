@@ -259,7 +259,7 @@ void add_memory_texts(Corpus& corpus) {
              "00000020  02                                                |.|\n00000021\n");
   corpus.add("debugger_text_fuzz", "J-Link>mem32 20000000, 2\n20000000 = 00000102 0000010D\n");
   corpus.add("memory_records_fuzz",
-             ":020000040800F2\n:0400000001020304F2\n:04000000AABBCCDDEE\n:0400000508000101ED\n:"
+             ":020000040800F2\n:0400000001020304F2\n:04000400AABBCCDDEA\n:0400000508000101ED\n:"
              "00000001FF\n");
   corpus.add("memory_records_fuzz",
              "S00600004844521B\nS107100001020304DE\nS3090800000001020304E4\nS70508000000F2\n");

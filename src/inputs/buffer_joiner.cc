@@ -69,7 +69,7 @@ constexpr std::uint8_t id_byte(TraceId id) { return static_cast<std::uint8_t>(id
 
 }  // namespace
 
-BufferJoiner::BufferJoiner(std::vector<BufferInput> inputs, TemporaryFile& out)
+BufferJoiner::BufferJoiner(const std::vector<BufferInput>& inputs, TemporaryFile& out)
     : out_(out), mux_(frames::MuxOptions{.id_repeat = 0}) {
   for (const BufferInput& input : inputs) {
     Reader reader{.input = input};

@@ -50,7 +50,7 @@ class BufferJoiner {
  public:
   static constexpr std::uint64_t kStep = 4096;
 
-  BufferJoiner(std::vector<BufferInput> inputs, TemporaryFile& out);
+  BufferJoiner(const std::vector<BufferInput>& inputs, TemporaryFile& out);
 
   /// `stop`, which may be empty, is called from time to time.  True: joining ends.
   Result<void> join(const std::function<bool()>& stop);

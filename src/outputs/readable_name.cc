@@ -8,8 +8,8 @@
 #if WAYMARK_HAVE_LIBIBERTY
 #include <csetjmp>
 // Its own declaration of basename() would contradict that of the C library.
-#define HAVE_DECL_BASENAME \
-  1  // NOLINT(readability-identifier-naming): the name is that of the library.
+// NOLINTNEXTLINE(readability-identifier-naming): the name is that of the library.
+#define HAVE_DECL_BASENAME 1
 #include <libiberty/demangle.h>
 #endif
 

@@ -8,7 +8,7 @@ namespace waymark::cli {
 
 MessageStage::MessageStage(const syst::Collateral& collateral, std::uint64_t frequency,
                            bool as_json)
-    : interpreter_(collateral), ports_(*this), as_json_(as_json) {
+    : interpreter_(collateral), reader_(interpreter_, *this), as_json_(as_json) {
   interpreter_.set_transport_frequency(frequency);
 }
 
@@ -66,18 +66,17 @@ std::span<const Element> MessageStage::replace(std::span<const Element> elements
     }
     if (element.kind == ElementKind::kItmTrace) {
       out_.push_back(element);
-      ports_.add(element);
+      reader_.add(element);
       continue;
     }
-    const std::uint64_t noise = channels_.statistics().noise;
-    for (const syst::Frame& frame : channels_.add(element)) on_frame(frame);
-    interpreter_.set_transport_frequency(element.trace_id, channels_.frequency(element.trace_id));
+    const std::uint64_t noise = reader_.statistics().noise;
+    reader_.add(element);
     constexpr unsigned kOther = kSwMasterError | kSwGlobalError | kSwTrigger | kSwFrequency;
     const bool is_part = element.kind == ElementKind::kSwTrace &&
                          element.reason == static_cast<std::uint8_t>(SwTraceKind::kData) &&
                          (element.extra & kOther) == 0 &&
                          (element.extra_value != 0 || (element.extra & kSwMarker) != 0) &&
-                         channels_.statistics().noise == noise;
+                         reader_.statistics().noise == noise;
     if (is_part) continue;
     // Messages around it are not earlier either.
     if ((element.flags & kElementHasTimestamp) != 0 && element.kind == ElementKind::kSwTrace &&
@@ -92,8 +91,7 @@ std::span<const Element> MessageStage::replace(std::span<const Element> elements
 
 std::span<const Element> MessageStage::finish() {
   out_.clear();
-  for (const syst::Frame& frame : channels_.finish()) on_frame(frame);
-  ports_.finish();
+  reader_.finish();
   return out_;
 }
 

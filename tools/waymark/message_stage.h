@@ -12,9 +12,8 @@
 
 #include "waymark/base/text_buffer.h"
 #include "waymark/element/element.h"
-#include "waymark/syst/channels.h"
 #include "waymark/syst/interpreter.h"
-#include "waymark/syst/ports.h"
+#include "waymark/syst/trace_reader.h"
 
 namespace waymark::cli {
 
@@ -45,8 +44,7 @@ class MessageStage final : private syst::FrameSink {
   void keep_order(Element& element);
 
   syst::Interpreter interpreter_;
-  syst::ChannelAssembler channels_;
-  syst::PortReader ports_;
+  syst::TraceReader reader_;
   bool as_json_;
   std::vector<Element> out_;
   std::unordered_map<std::uint64_t, std::string> texts_;

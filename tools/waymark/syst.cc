@@ -20,8 +20,7 @@
 #include "waymark/base/mapped_file.h"
 #include "waymark/live/recording.h"
 #include "waymark/syst/byte_reader.h"
-#include "waymark/syst/channels.h"
-#include "waymark/syst/ports.h"
+#include "waymark/syst/trace_reader.h"
 
 namespace waymark::cli {
 namespace {
@@ -82,23 +81,13 @@ int run_stream(live::Stream& stream, std::optional<syst::ByteForm> form, const S
 
 int run_trace(inputs::Capture& capture, const SystOptions& options, Output& output,
               Messages& messages) {
-  syst::ChannelAssembler channels;
-  syst::PortReader ports(messages);
-  const auto give = [&](std::span<const syst::Frame> frames) {
-    for (const syst::Frame& frame : frames) messages.on_frame(frame);
-  };
+  syst::TraceReader reader(messages.interpreter(), messages);
   const RunHooks hooks{
       .on_elements =
           [&](std::span<const Element> elements) {
             for (const Element& element : elements) {
               if (messages.is_stopped()) return;
-              if (element.kind == ElementKind::kItmTrace) {
-                ports.add(element);
-                continue;
-              }
-              give(channels.add(element));
-              messages.interpreter().set_transport_frequency(element.trace_id,
-                                                             channels.frequency(element.trace_id));
+              reader.add(element);
             }
           },
       .stop = [&] { return options.strict && messages.counts().first_bad.has_value(); },
@@ -106,12 +95,9 @@ int run_trace(inputs::Capture& capture, const SystOptions& options, Output& outp
   const int code = run_capture(capture, output, hooks);
   // Pending messages are shown even if the trace ends in damage.
   const bool is_stopped = options.strict && messages.counts().first_bad.has_value();
-  if (code != kInterrupted && code != kOutput && !is_stopped) {
-    give(channels.finish());
-    ports.finish();
-  }
+  if (code != kInterrupted && code != kOutput && !is_stopped) reader.finish();
   if (options.statistics) {
-    const syst::ChannelStatistics& counts = channels.statistics();
+    const syst::ChannelStatistics& counts = reader.statistics();
     complain(fmt::format("channels: {} messages, {} of them cut; {} packets outside messages",
                          counts.frames, counts.cut, counts.noise),
              kOk);

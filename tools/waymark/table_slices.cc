@@ -65,7 +65,7 @@ class TablePiece final : public parallel::Piece {
     if (steps_) steps_->observe(elements);
     if (takers_.engine != nullptr) observe_selected(*takers_.engine, of_engine_, elements);
     for (const Element& element : elements) {
-      if (needs_.messages && MessageRows::reads(element)) messages_.add(element);
+      if (needs_.messages && syst::TraceReader::reads(element.kind)) messages_.add(element);
       if (selection_ && !selection_->shows(element)) continue;
       says_something_ = says_something_ || cli::says_something(element);
       add_row(element);

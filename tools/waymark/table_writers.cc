@@ -69,26 +69,10 @@ bool says_something(const Element& element) {
 }
 
 MessageRows::MessageRows(const ExportMessages& messages, OpenPart<exports::MessagesPart>& to)
-    : interpreter_(messages.collateral()), ports_(*this), to_(to) {
+    : interpreter_(messages.collateral()), reader_(interpreter_, *this), to_(to) {
   interpreter_.set_transport_frequency(messages.transport().frequency);
   if (messages.transport().short_guid)
     interpreter_.set_short_client(*messages.transport().short_guid);
-}
-
-void MessageRows::add(std::span<const Element> elements) {
-  for (const Element& element : elements) {
-    if (element.kind == ElementKind::kItmTrace) {
-      ports_.add(element);
-      continue;
-    }
-    for (const syst::Frame& frame : channels_.add(element)) on_frame(frame);
-    interpreter_.set_transport_frequency(element.trace_id, channels_.frequency(element.trace_id));
-  }
-}
-
-void MessageRows::finish() {
-  for (const syst::Frame& frame : channels_.finish()) on_frame(frame);
-  ports_.finish();
 }
 
 void MessageRows::on_frame(const syst::Frame& frame) {

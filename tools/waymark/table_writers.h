@@ -18,8 +18,8 @@
 #include "waymark/exports/tables.h"
 #include "waymark/inputs/capture.h"
 #include "waymark/stacks/engine.h"
-#include "waymark/syst/channels.h"
-#include "waymark/syst/ports.h"
+#include "waymark/syst/interpreter.h"
+#include "waymark/syst/trace_reader.h"
 
 namespace waymark::cli {
 
@@ -72,20 +72,16 @@ class MessageRows final : private syst::FrameSink {
  public:
   MessageRows(const ExportMessages& messages, OpenPart<exports::MessagesPart>& to);
 
-  /// Whether messages depend on elements of this kind.
-  [[nodiscard]] static bool reads(const Element& element) {
-    return element.kind == ElementKind::kSwTrace || element.kind == ElementKind::kItmTrace ||
-           element.kind == ElementKind::kNoSync;
+  void add(std::span<const Element> elements) {
+    for (const Element& element : elements) reader_.add(element);
   }
-  void add(std::span<const Element> elements);
-  void finish();
+  void finish() { reader_.finish(); }
 
  private:
   void on_frame(const syst::Frame& frame) override;
 
   syst::Interpreter interpreter_;
-  syst::ChannelAssembler channels_;
-  syst::PortReader ports_;
+  syst::TraceReader reader_;
   OpenPart<exports::MessagesPart>& to_;
 };
 
