@@ -116,7 +116,7 @@ Result<void> CaptureBuilder::join_buffers() {
                                .framing = alone.capture.framing(),
                                .bytes = alone.capture.trace_bytes()});
   }
-  BufferJoiner joiner(std::move(inputs), *file);
+  BufferJoiner joiner(inputs, *file);
   WAYMARK_TRY(joiner.join(options_.stop));
   joined->parts = joiner.parts();
   if (joiner.losses() != 0) {

@@ -391,8 +391,8 @@ TEST_F(Tree, the_data_path_refuses_data_while_elements_wait) {
   std::size_t used = 0;
   ASSERT_EQ(path.data(0, frames.bytes, used), Flow::kWait);
   std::size_t second = 0;
-  // NOLINTNEXTLINE(readability-suspicious-call-argument): the second call begins where the first
-  // one ended.
+  // The second call begins where the first one ended.
+  // NOLINTNEXTLINE(readability-suspicious-call-argument)
   EXPECT_FALSE(path.data(used, Bytes(frames.bytes).subspan(used), second).has_value());
   EXPECT_FALSE(path.finish().has_value());
   path.reset();

@@ -55,7 +55,7 @@ void add_help(CLI::App& app, int& exit_code) {
   std::vector<std::string> names;
   for (const CLI::App* sub : app.get_subcommands(nullptr)) names.push_back(sub->get_name());
   command->add_option("COMMAND", *words, "The command, such as decode or etm4 plan")
-      ->check(such_as(std::move(names)));
+      ->check(such_as(names));
   command->footer(
       "Examples:\n"
       "  waymark help decode\n"
