@@ -109,7 +109,8 @@ void rename_all(std::string& bytes, const std::string& strings) {
 
 TEST_F(FileTest, long_names_are_cut) {
   using namespace std::string_literals;
-  const std::string strings = "\0"s + std::string(50'000'000, 'n') + "\0"s;
+  std::string strings = "\0"s;
+  strings.append(50'000'000, 'n') += "\0"s;
   const auto file = File::open(changed([&](std::string& b) { rename_all(b, strings); }));
   ASSERT_TRUE(file);
   ASSERT_FALSE(file->symbols().empty());

@@ -88,8 +88,10 @@ TEST_P(GoldenSeek, a_place_in_the_middle_gives_what_the_whole_run_gives_there) {
   options.granule = index::kMinGranule;
   ASSERT_TRUE(index::build(*scout, *index, options));
   support::Random random(scout->trace_bytes());
+  constexpr unsigned kPlaces = 6;
   std::vector<Told> whole;
-  for (unsigned i = 0; i < 6; ++i)
+  whole.reserve(kPlaces);
+  for (unsigned i = 0; i < kPlaces; ++i)
     whole.push_back({.from = random.between(1, static_cast<std::uint32_t>(scout->trace_bytes()))});
   auto capture = inputs::Capture::open(path, {});
   ASSERT_TRUE(capture);

@@ -38,6 +38,7 @@ TEST(Names, document_lists_every_fault) {
 
 TEST(Names, every_fault_has_a_word_of_its_own) {
   std::vector<std::string_view> words;
+  words.reserve(kFaultCount);
   for (std::size_t fault = 0; fault < kFaultCount; ++fault)
     words.push_back(fault_word(static_cast<Fault>(fault)));
   EXPECT_THAT(words, testing::Each(testing::Not(testing::IsEmpty())));

@@ -84,6 +84,7 @@ class Pass {
   int write(stacks::Tree tree) {
     tree_ = std::move(tree);
     std::vector<std::string> files;
+    files.reserve(wanted_.inputs.size());
     for (const std::string& path : wanted_.inputs) files.push_back(path_of_input(path));
     if (const int code = open_output(files); code != kOk) return code;
     if (const int code = write_tree(); code != kOk) return code;
