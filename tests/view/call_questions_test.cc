@@ -17,7 +17,7 @@ class CallQuestions : public ::testing::Test {
  protected:
   Sample sample{30};
 
-  WindowCalls calls(const Window& window) {
+  WindowCalls calls(const Window& window) const {
     auto made = calls_of(*sample.replay, window, sample.knowledge, kGoOn);
     if (!made) {
       ADD_FAILURE() << made.error().detail;

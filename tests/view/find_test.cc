@@ -19,7 +19,7 @@ class Find : public ::testing::Test {
  protected:
   Sample sample{40};
 
-  Hits find(FindWhat what, const std::string& text, std::uint32_t limit = 10000) {
+  Hits find(FindWhat what, const std::string& text, std::uint32_t limit = 10000) const {
     auto hits = find_hits(
         *sample.replay,
         {.what = what, .text = text, .from = 0, .to = sample.replay->length(), .limit = limit},
@@ -30,12 +30,12 @@ class Find : public ::testing::Test {
     }
     return *std::move(hits);
   }
-  Place at(const Hit& hit) {
+  Place at(const Hit& hit) const {
     const auto answer = place_of(*sample.replay, *hit.instant, sample.knowledge, kGoOn);
     return answer ? answer->place : Place();
   }
   /// All hits, in parts.
-  std::vector<Hit> in_parts(FindWhat what, const std::string& text, std::uint32_t limit) {
+  std::vector<Hit> in_parts(FindWhat what, const std::string& text, std::uint32_t limit) const {
     std::vector<Hit> all;
     double from = 0;
     for (int i = 0; i < 10000; ++i) {
