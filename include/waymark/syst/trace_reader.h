@@ -9,8 +9,8 @@
 namespace waymark::syst {
 
 /// Takes the messages from the channels of an STM and from the ports of an ITM, and tells the
-/// interpreter the frequencies that the trace states.  `sink` gets the frames, in the order in which
-/// they end; both must outlive it.  One owner; not thread safe.
+/// interpreter the frequencies that the trace states.  `sink` gets the frames, in the order in
+/// which they end; both must outlive it.  One owner; not thread safe.
 class TraceReader {
  public:
   TraceReader(Interpreter& interpreter, FrameSink& sink)
