@@ -76,11 +76,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(2 * records.trace.size() <= wire.size(), "more trace than there are digits");
   const std::string text = std::string(wire.begin(), wire.end()).substr(0, 300);
   for (const std::string_view scheme : {"tcp://", "openocd://", "orbuculum://", "serial://", ""}) {
-    const auto address = live::parse_address(std::string(scheme) + text);
+    const std::string whole = std::string(scheme) + text;
+    const auto address = live::parse_address(whole);
     if (!address) {
       require(!address.error().detail.empty(), "an error without a sentence");
     } else if (address->transport == live::Transport::kSerial) {
-      require(!address->path.empty(), "a serial device without a path");
+      require(address->path.starts_with('/') || address->path == whole,
+              "a serial device without its whole path");
     } else {
       require(address->port != 0, "an address without a port");
     }
