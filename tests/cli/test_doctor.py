@@ -56,6 +56,13 @@ def test_no_trace(run, tmp_path, data, said):
     assert said in done.err
 
 
+@pytest.mark.parametrize('options', [[], ['--format', 'json']])
+def test_a_report_without_a_protocol_has_a_sentence(run, tmp_path, options):
+    (tmp_path / 'text.bin').write_bytes(bytes(range(1, 120)) * 40)
+    for command in ['doctor', 'info']:
+        run(command, 'text.bin', *options, expect=3).says('text.bin: no protocol fits', '--source')
+
+
 @pytest.mark.parametrize('options, status, said', [
     (['--source', '0x10=etm5'], 3, '--source 0x10=etm5'),
     (['--source', 'etmv4'], 3, 'state the trace ID'),

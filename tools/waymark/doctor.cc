@@ -125,7 +125,12 @@ std::optional<int> examine_input(const InputOptions& input, const ExamineOptions
     code = write_found_snapshot(content, *found, options.snapshot);
   if (code == kOk && !options.programs.empty())
     code = search_programs(described_by(*found, input), options.programs, format, out->text());
-  return finish_output(*out, code);
+  code = finish_output(*out, code);
+  if (!nothing || code != kInput) return code;
+  return complain(inputs::input_name(input.path) +
+                      ": no protocol fits; if you know how the trace was made, state it with "
+                      "--framing and --source.",
+                  kInput);
 }
 
 void add_doctor(CLI::App& app, int& exit_code) {
