@@ -3,19 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "bench/capi_client.h"
 #include "bench/capture.h"
+#include "waymark/base/number.h"
 
 namespace {
 
@@ -205,7 +209,7 @@ void print_row(const Capture& capture, const Side& ours, const Side& theirs) {
   const std::string ratio = both ? fmt::format("{:.1f}", theirs.best / ours.best) : "-";
   fmt::print("{:<34} {:>9} {:>9} {:>8.1f} {:>8.1f} {:>7}  {}\n", capture.name, capture.trace.size(),
              ours.counts.elements, ours.nanoseconds(), theirs.nanoseconds(), ratio, note);
-  std::fflush(stdout);
+  (void)std::fflush(stdout);
 }
 
 /// A snapshot means itself; any other folder means the snapshots in it.
@@ -221,7 +225,7 @@ std::vector<std::string> snapshots_of(const std::vector<std::string>& folders) {
     for (const auto& entry : std::filesystem::directory_iterator(folder, error))
       if (std::filesystem::exists(entry.path() / "snapshot.ini", error))
         found.push_back(entry.path().string());
-    std::sort(found.begin() + static_cast<std::ptrdiff_t>(before), found.end());
+    std::ranges::sort(found.begin() + static_cast<std::ptrdiff_t>(before), found.end());
     if (found.size() == before)
       fmt::print(stderr, "capi_bench: there is no snapshot in {}.\n", folder);
   }
@@ -241,21 +245,27 @@ std::vector<std::string> default_captures() {
   return captures;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+struct Options {
   std::string own_path = WAYMARK_BENCH_C_API;
   std::string reference_path = "libopencsd_c_api.so.1";
   unsigned repetitions = 5;
   std::size_t minimum_bytes = std::size_t{1} << 20;
   bool table = false;
   std::vector<std::string> captures;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view argument = argv[i];
-    const std::string_view value = i + 1 < argc ? argv[i + 1] : "";
+};
+
+/// The exit status, if there is nothing to measure.
+std::optional<int> read_options(std::span<char* const> arguments, Options& options) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string_view argument = arguments[i];
+    const std::string_view value = i + 1 < arguments.size() ? arguments[i + 1] : "";
     const auto number = [&](auto& out) {
       ++i;
-      return std::from_chars(value.data(), value.data() + value.size(), out).ec == std::errc{};
+      const auto read = waymark::parse_number(value);
+      if (!read || *read > std::numeric_limits<std::remove_reference_t<decltype(out)>>::max())
+        return false;
+      out = static_cast<std::remove_reference_t<decltype(out)>>(*read);
+      return true;
     };
     bool good = true;
     if (argument == "--help" || argument == "-h") {
@@ -263,45 +273,53 @@ int main(int argc, char** argv) {
       return 0;
     }
     if (argument == "--ours") {
-      own_path = value;
+      options.own_path = value;
       ++i;
     } else if (argument == "--reference") {
-      reference_path = value;
+      options.reference_path = value;
       ++i;
     } else if (argument == "--table") {
-      table = true;
+      options.table = true;
     } else if (argument == "--reps") {
-      good = number(repetitions) && repetitions != 0;
+      good = number(options.repetitions) && options.repetitions != 0;
     } else if (argument == "--min-bytes") {
-      good = number(minimum_bytes);
+      good = number(options.minimum_bytes);
     } else if (argument.starts_with('-')) {
       good = false;
     } else {
-      captures.emplace_back(argument);
+      options.captures.emplace_back(argument);
     }
-    if (!good) {
-      fmt::print(stderr,
-                 "capi_bench: '{}' is not an option, or its value is not a number; see --help.\n",
-                 argument);
-      return 2;
-    }
+    if (good) continue;
+    fmt::print(stderr,
+               "capi_bench: '{}' is not an option, or its value is not a number; see --help.\n",
+               argument);
+    return 2;
   }
-  if (captures.empty()) captures = default_captures();
-  if (table) captures = snapshots_of(captures);
+  if (options.captures.empty()) options.captures = default_captures();
+  if (options.table) options.captures = snapshots_of(options.captures);
+  return std::nullopt;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  const std::span<char* const> arguments(argv, static_cast<std::size_t>(argc));
+  if (const auto status = read_options(arguments.subspan(1), options)) return *status;
 
   Library own;
   Library reference;
-  if (!load(own_path, own)) return 1;
-  const bool compare = load(reference_path, reference);
+  if (!load(options.own_path, own)) return 1;
+  const bool compare = load(options.reference_path, reference);
   own.name = "Waymark";
   if (compare) reference.name = std::string("OpenCSD ") + reference.functions.version();
 
-  int status = captures.empty() ? 1 : 0;
-  if (table)
+  int status = options.captures.empty() ? 1 : 0;
+  if (options.table)
     fmt::print("{:<34} {:>9} {:>9} {:>8} {:>8} {:>7}\n", "capture", "bytes", "elements", "ours ns",
                "ref. ns", "ratio");
-  for (const std::string& folder : captures) {
-    const auto capture = read_capture(folder, minimum_bytes);
+  for (const std::string& folder : options.captures) {
+    const auto capture = read_capture(folder, options.minimum_bytes);
     if (!capture) {
       fmt::print(stderr, "capi_bench: {}: {}\n", folder, capture.error());
       status = 1;
@@ -312,11 +330,11 @@ int main(int argc, char** argv) {
     Side theirs;
     bool ran = true;
     bool ran_reference = compare;
-    for (unsigned i = 0; i < repetitions && ran; ++i) {
+    for (unsigned i = 0; i < options.repetitions && ran; ++i) {
       ran_reference = ran_reference && pass(reference, prepared.get(), theirs);
       ran = pass(own, prepared.get(), ours);
     }
-    if (table) {
+    if (options.table) {
       print_row(*capture, ours, theirs);
       continue;
     }

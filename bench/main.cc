@@ -70,7 +70,7 @@ constexpr std::array<std::string_view, kWorkCount + 1> kWorks = {"packets", "bat
                                                                  "listing", "counting", "elements"};
 
 std::optional<Work> read_work(std::string_view name) {
-  const auto found = std::ranges::find(kWorks, name);
+  const auto* const found = std::ranges::find(kWorks, name);
   if (found == kWorks.end()) return std::nullopt;
   return static_cast<Work>(found - kWorks.begin());
 }

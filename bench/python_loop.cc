@@ -12,12 +12,12 @@
 
 int main(int argc, char** argv) {
   if (argc != 2) {
-    std::fprintf(stderr, "Usage: python_loop INPUT\n");
+    (void)std::fprintf(stderr, "Usage: python_loop INPUT\n");
     return 2;
   }
   auto capture = waymark::inputs::Capture::open(argv[1], {});
   if (!capture) {
-    std::fprintf(stderr, "python_loop: %s\n", capture.error().detail.c_str());
+    (void)std::fprintf(stderr, "python_loop: %s\n", capture.error().detail.c_str());
     return 1;
   }
   const waymark::bench::Stopwatch watch;
@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
   };
   while (const auto block = capture->next_block()) {
     if (const auto fed = tree.feed(block->index, block->bytes); !fed) {
-      std::fprintf(stderr, "python_loop: %s\n", fed.error().detail.c_str());
+      (void)std::fprintf(stderr, "python_loop: %s\n", fed.error().detail.c_str());
       return 1;
     }
     take();

@@ -159,7 +159,7 @@ void reference(benchmark::State& state, bool decode) {
   const auto bytes = capture(state);
   std::uint64_t count = 0;
   for ([[maybe_unused]] auto _ : state) {
-    const dcd_tree_handle_t tree = ocsd_create_dcd_tree(OCSD_TRC_SRC_SINGLE, 0);
+    dcd_tree_handle_t tree = ocsd_create_dcd_tree(OCSD_TRC_SRC_SINGLE, 0);
     ocsd_stm_cfg config{};
     config.reg_tcsr = 0x00200003;
     config.reg_feat3r = 0x10000;

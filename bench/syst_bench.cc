@@ -44,7 +44,7 @@ void send_mixed(Sink& sink, std::uint32_t number) {
 }
 
 const std::vector<std::uint8_t>& plain_stream() {
-  static const std::vector<std::uint8_t> stream = [] {
+  static const std::vector<std::uint8_t> kStream = [] {
     std::vector<std::uint8_t> bytes;
     bytes.reserve(kStreamSize + 1024);
     syst::instrument::PlainSink sink([&](std::span<const std::uint8_t> part) {
@@ -53,11 +53,11 @@ const std::vector<std::uint8_t>& plain_stream() {
     for (std::uint32_t i = 0; bytes.size() < kStreamSize; ++i) send_mixed(sink, i);
     return bytes;
   }();
-  return stream;
+  return kStream;
 }
 
 const std::string& text_stream() {
-  static const std::string stream = [] {
+  static const std::string kStream = [] {
     std::string text;
     text.reserve(kStreamSize + 1024);
     syst::instrument::LineSink sink(
@@ -65,7 +65,7 @@ const std::string& text_stream() {
     for (std::uint32_t i = 0; text.size() < kStreamSize; ++i) send_mixed(sink, i);
     return text;
   }();
-  return stream;
+  return kStream;
 }
 
 void report(benchmark::State& state, std::size_t bytes, std::uint64_t messages) {
@@ -92,7 +92,7 @@ std::uint64_t read_all(Bytes content, Take&& take) {
 void parse(benchmark::State& state) {
   const Bytes content = plain_stream();
   std::uint64_t messages = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     messages = read_all<syst::StreamSplitter>(content, [](const syst::Frame& frame) {
       benchmark::DoNotOptimize(syst::parse_message(frame.bytes));
     });
@@ -105,7 +105,7 @@ template <class Reader>
 void print(benchmark::State& state, Bytes content,
            void (outputs::MessageWriter::*write)(const syst::Record&)) {
   std::uint64_t messages = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const syst::Collateral collateral;
     syst::Interpreter interpreter(collateral);
     TextBuffer out;
@@ -140,7 +140,7 @@ BENCHMARK(lines_to_text)->Name("console text to text")->Unit(benchmark::kMillise
 template <std::uint32_t (*kChecksum)(Bytes)>
 void checksum(benchmark::State& state) {
   const std::vector<std::uint8_t> bytes(static_cast<std::size_t>(state.range(0)), 0x5A);
-  for (auto _ : state) benchmark::DoNotOptimize(kChecksum(bytes));
+  for ([[maybe_unused]] auto _ : state) benchmark::DoNotOptimize(kChecksum(bytes));
   state.SetBytesProcessed(static_cast<std::int64_t>(bytes.size()) * state.iterations());
 }
 BENCHMARK(checksum<syst::crc32c>)->Name("CRC-32C")->Arg(64)->Arg(65536);

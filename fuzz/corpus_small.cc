@@ -217,8 +217,8 @@ void add_texts(Corpus& corpus) {
       "</Protocol></Write></Client></Collateral>\n");
   corpus.add("syst_collateral_fuzz",
              "<Collateral><Client><Guids><Guid ID=\"{1}\"/></Guids></Client></Collateral>");
-  constexpr std::string_view kProblems[] = {"ID=\"1\" Mask=\"z\"", "ID=\"1\" File=\"-\"", "ID=\"\"",
-                                            "ID=\"0x10\" Mask=\"0xf0\" Line=\"9\""};
+  constexpr std::string_view kProblems[] = {R"(ID="1" Mask="z")", R"(ID="1" File="-")", R"(ID="")",
+                                            R"(ID="0x10" Mask="0xf0" Line="9")"};
   for (const std::string_view attributes : kProblems) {
     corpus.add(
         "syst_collateral_fuzz",

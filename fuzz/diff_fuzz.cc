@@ -34,7 +34,7 @@ void run(diff::Comparison& comparison,
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 8) return 0;
-  static const auto program = support::few_functions();
+  static const auto kProgram = support::few_functions();
   const std::vector<Element> elements = support::elements_of(Bytes(data, size).subspan(8));
   const std::size_t middle = elements.size() * data[0] / 256;
   const std::array<std::span<const Element>, diff::kSides> runs{
@@ -44,7 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (diff::Side side = 0; side < diff::kSides; ++side) {
     if ((data[2] >> side & 1) != 0) {
       options.places[side] = [](const Element& /*element*/, std::uint64_t address) {
-        return program::Place{program.get(), address};
+        return program::Place{kProgram.get(), address};
       };
     }
     if ((data[2] >> side & 4) != 0)

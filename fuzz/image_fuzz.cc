@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -28,7 +27,7 @@ class File {
 
   File() : descriptor_(::memfd_create("memory", MFD_CLOEXEC)) {
     std::vector<std::uint8_t> bytes(kBytes);
-    std::iota(bytes.begin(), bytes.end(), std::uint8_t{0});
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i);
     require(::write(descriptor_, bytes.data(), bytes.size()) == static_cast<ssize_t>(kBytes),
             "the file cannot be written");
   }
@@ -109,7 +108,7 @@ class Model {
     const std::uint64_t start = address();
     std::vector<std::uint8_t> bytes(random_.below(0x80));
     const std::uint8_t first = random_.byte();
-    std::iota(bytes.begin(), bytes.end(), first);
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(first + i);
     const SpaceMask spaces = space();
     const std::uint64_t version = image_.version();
     const bool view = random_.one_in(2);
@@ -129,7 +128,7 @@ class Model {
     const SpaceMask spaces = space();
     const std::uint64_t version = image_.version();
     const std::size_t before = image_.regions().size();
-    const auto done = image_.add_file(file_.path(), part, spaces);
+    const auto done = image_.add_file(kFile.path(), part, spaces);
     // The same file again at the same place is accepted, and nothing changes.
     if (done && image_.regions().size() == before) return;
     if (!done && image_.version() == version && part.offset + part.length > File::kBytes) return;
@@ -193,7 +192,7 @@ class Model {
   image::Image image_;
   std::vector<Region> regions_;  ///< In the order in which they were added.
   std::deque<std::vector<std::uint8_t>> kept_;
-  static inline const File file_;
+  static inline const File kFile;
 };
 
 }  // namespace

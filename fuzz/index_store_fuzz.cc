@@ -77,7 +77,7 @@ void fill(index::Index& index) {
 
 /// The bytes of a sound index.
 Bytes good_bytes() {
-  static const std::vector<std::uint8_t> bytes = [] {
+  static const std::vector<std::uint8_t> kGood = [] {
     const std::string path = path_of("waymark-good");
     {
       const auto store = index::open_store(path, {.mode = index::StoreMode::kBuild, .wait = {}});
@@ -90,7 +90,7 @@ Bytes good_bytes() {
     ::unlink(path.c_str());
     return copy;
   }();
-  return bytes;
+  return kGood;
 }
 
 class Input {
@@ -228,21 +228,21 @@ void ask(index::Index& index) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 1) return 0;
-  static const std::string path = path_of("waymark-index");
+  static const std::string kPath = path_of("waymark-index");
   const Bytes rest(data + 1, size - 1);
   switch (data[0] % 4) {
     case 0:
-      write(path, rest);
+      write(kPath, rest);
       break;
     case 1:
-      change_bytes(Input(rest), path);
+      change_bytes(Input(rest), kPath);
       break;
     default:
-      change_values(Input(rest), path);
+      change_values(Input(rest), kPath);
       break;
   }
   for (const index::StoreMode mode : {index::StoreMode::kRead, index::StoreMode::kBuild}) {
-    const auto store = index::open_store(path, {.mode = mode, .wait = {}});
+    const auto store = index::open_store(kPath, {.mode = mode, .wait = {}});
     if (!store) continue;
     ask(**store);
     if (mode != index::StoreMode::kBuild || (*store)->header().blocks() == 0) continue;
@@ -252,7 +252,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     header.indexed = (header.blocks() - 1) * header.granule;
     if ((*store)->truncate(header.blocks(), header)) (void)(*store)->commit(header);
   }
-  ::unlink(path.c_str());
-  ::unlink((path + "-journal").c_str());
+  ::unlink(kPath.c_str());
+  ::unlink((kPath + "-journal").c_str());
   return 0;
 }

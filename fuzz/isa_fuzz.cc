@@ -24,8 +24,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const char* broken =
         waymark::isa::broken_invariant(options, isa, address, opcode, it_remaining);
     if (broken != nullptr) {
-      std::fprintf(stderr, "Broken: %s (instruction set %u, opcode %08x).\n", broken,
-                   static_cast<unsigned>(isa), opcode);
+      (void)std::fprintf(stderr, "Broken: %s (instruction set %u, opcode %08x).\n", broken,
+                         static_cast<unsigned>(isa), opcode);
       std::abort();
     }
     address += 4;

@@ -215,6 +215,33 @@ void add_search(Corpus& corpus, const fs::path& root) {
   corpus.add("locate_fuzz", input);
 }
 
+constexpr std::uint32_t kProcesses[] = {synth::kFirstProcess, synth::kFirstProcess + 1};
+
+/// The capture as recordings of every form.
+void add_recordings(Corpus& corpus, const synth::CaptureMaker& maker, const synth::Program& program,
+                    const fs::path& folder) {
+  using Form = synth::PerfDataOptions::Form;
+  constexpr unsigned kManyPieces = 24;  // So that the first are in the part that becomes a seed.
+  for (const synth::PerfDataOptions& recording :
+       {synth::PerfDataOptions{.per_thread = true, .pieces = kManyPieces},
+        synth::PerfDataOptions{.pieces = kManyPieces},
+        synth::PerfDataOptions{.form = Form::kPipe, .compressed = true, .pieces = kManyPieces},
+        synth::PerfDataOptions{
+            .order = perf::ByteOrder::kBig, .raw = true, .metadata = 2, .pieces = kManyPieces},
+        synth::PerfDataOptions{
+            .form = Form::kPipe, .raw = true, .per_thread = true, .pieces = kManyPieces},
+        synth::PerfDataOptions{.pieces = kManyPieces, .jit = true},
+        synth::PerfDataOptions{
+            .order = perf::ByteOrder::kBig, .pieces = kManyPieces, .jit = true}}) {
+    const std::size_t count = recording.per_thread ? 1 : 2;
+    if (synth::write_perf_data(maker, program, std::span(kProcesses).first(count), folder.string(),
+                               recording))
+      add_recording(corpus, folder / "perf.data");
+    if (recording.jit)
+      add_jitdump(corpus, folder / fmt::format("jit-{}.dump", synth::kFirstProcess));
+  }
+}
+
 void add_synthetic(Corpus& corpus, const fs::path& scratch) {
   struct Choice {
     Protocol protocol;
@@ -269,27 +296,7 @@ void add_synthetic(Corpus& corpus, const fs::path& scratch) {
     if (!synth::write_capture(*maker, &*program, folder.string(), {})) continue;
     add_snapshot(corpus, folder, scratch);
     if (mtb) continue;
-    constexpr std::uint32_t kProcesses[] = {synth::kFirstProcess, synth::kFirstProcess + 1};
-    using Form = synth::PerfDataOptions::Form;
-    constexpr unsigned kManyPieces = 24;  // So that the first are in the part that becomes a seed.
-    for (const synth::PerfDataOptions& recording :
-         {synth::PerfDataOptions{.per_thread = true, .pieces = kManyPieces},
-          synth::PerfDataOptions{.pieces = kManyPieces},
-          synth::PerfDataOptions{.form = Form::kPipe, .compressed = true, .pieces = kManyPieces},
-          synth::PerfDataOptions{
-              .order = perf::ByteOrder::kBig, .raw = true, .metadata = 2, .pieces = kManyPieces},
-          synth::PerfDataOptions{
-              .form = Form::kPipe, .raw = true, .per_thread = true, .pieces = kManyPieces},
-          synth::PerfDataOptions{.pieces = kManyPieces, .jit = true},
-          synth::PerfDataOptions{
-              .order = perf::ByteOrder::kBig, .pieces = kManyPieces, .jit = true}}) {
-      const std::size_t count = recording.per_thread ? 1 : 2;
-      if (synth::write_perf_data(*maker, *program, std::span(kProcesses).first(count),
-                                 folder.string(), recording))
-        add_recording(corpus, folder / "perf.data");
-      if (recording.jit)
-        add_jitdump(corpus, folder / fmt::format("jit-{}.dump", synth::kFirstProcess));
-    }
+    add_recordings(corpus, *maker, *program, folder);
     // A small one, since there are many records before its trace.
     const fs::path timed = folder / "timed";
     auto small = make(700);

@@ -2,7 +2,6 @@
 // file.
 #include <cstdint>
 #include <cstdlib>
-#include <numeric>
 #include <vector>
 
 #include "waymark/image/image.h"
@@ -17,9 +16,11 @@ using namespace waymark::perf;
 /// Asks about processes at each piece.  No program is looked for on this machine.
 void use_processes(const Recording& recording) {
   std::vector<std::size_t> order(recording.pieces.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::vector<TraceIndex> begins;
-  for (const std::size_t piece : order) begins.push_back(16 * piece);
+  std::vector<TraceIndex> begins(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    order[i] = i;
+    begins[i] = 16 * i;
+  }
   ProgramFiles files(ProgramSearch{.roots = {"/nonexistent"}});
   const ProcessImages images(recording, order, begins, files);
   for (std::size_t i = 0; i < begins.size() && i < 16; ++i) {

@@ -78,9 +78,9 @@ Result<MappedFile> as_file(Bytes bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr std::uint64_t kPerfFile = 8;
   if (size < kPerfFile) return 0;
-  static const Root root;
+  static const Root kRoot;
   inputs::CaptureOptions options;
-  options.roots = {root.path()};
+  options.roots = {kRoot.path()};
   if (size % 3 == 0) options.cpus = {data[size - 1] % 2U};
   if (size % 7 == 0) options.ids = {0x10};
   options.virtual_timestamps = size % 2 == 0;

@@ -38,19 +38,19 @@ int run(const Target& target, const char* folder) {
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
     paths.push_back(entry.path());
   if (paths.empty()) {
-    std::fprintf(stderr, "run_inputs: there are no files in %s; make_corpus writes them.\n",
-                 folder);
+    (void)std::fprintf(stderr, "run_inputs: there are no files in %s; make_corpus writes them.\n",
+                       folder);
     return 1;
   }
   std::ranges::sort(paths);
   for (const fs::path& path : paths) {
     const auto file = waymark::MappedFile::open(path.string());
     if (!file) {
-      std::fprintf(stderr, "run_inputs: %s\n", file.error().detail.c_str());
+      (void)std::fprintf(stderr, "run_inputs: %s\n", file.error().detail.c_str());
       return 1;
     }
-    std::puts(path.c_str());
-    std::fflush(stdout);
+    (void)std::puts(path.c_str());
+    (void)std::fflush(stdout);
     // A buffer of exactly its size, so that the sanitizer detects every read beyond it.
     const std::vector<std::uint8_t> input(file->bytes().begin(), file->bytes().end());
     target.run(input.data(), input.size());
@@ -63,12 +63,12 @@ int run(const Target& target, const char* folder) {
 int main(int argc, char** argv) {
   const std::span<char* const> arguments(argv, static_cast<std::size_t>(argc));
   if (argc != 3) {
-    std::fputs("usage: run_inputs TARGET FOLDER\n", stderr);
+    (void)std::fputs("usage: run_inputs TARGET FOLDER\n", stderr);
     return 2;
   }
   const Target* const found = std::ranges::find(kTargets, arguments[1], &Target::name);
   if (found == std::end(kTargets)) {
-    std::fprintf(stderr, "run_inputs: there is no target '%s'.\n", arguments[1]);
+    (void)std::fprintf(stderr, "run_inputs: there is no target '%s'.\n", arguments[1]);
     return 2;
   }
   return run(*found, arguments[2]);

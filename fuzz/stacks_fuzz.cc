@@ -9,11 +9,11 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace waymark;
   if (size < 8) return 0;
-  static const auto program = support::few_functions();
+  static const auto kProgram = support::few_functions();
   stacks::Options options;
   if ((data[0] & 1) != 0) {
     options.places = [](const Element& /*element*/, std::uint64_t address) {
-      return program::Place{program.get(), address};
+      return program::Place{kProgram.get(), address};
     };
   }
   if ((data[0] & 2) != 0) {
@@ -47,7 +47,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   records.observe(std::span(elements).subspan(elements.size() / 2));
   for (const std::string& fault : {checker.finish(), records.finish()}) {
     if (fault.empty()) continue;
-    std::fputs((fault + '\n').c_str(), stderr);
+    (void)std::fputs((fault + '\n').c_str(), stderr);
     std::abort();
   }
   stacks::Tree twice;

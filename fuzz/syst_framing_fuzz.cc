@@ -40,7 +40,7 @@ std::vector<Kept> split(Bytes content, std::size_t chunk) {
   for (std::size_t at = 0; at < content.size(); at += chunk) {
     const Bytes part = content.subspan(at, std::min(chunk, content.size() - at));
     const auto block = std::make_unique<std::uint8_t[]>(part.size());
-    std::copy(part.begin(), part.end(), block.get());
+    std::ranges::copy(part, block.get());
     reader.feed(Bytes(block.get(), part.size()));
     while (reader.next(frame)) keep();
   }

@@ -50,8 +50,8 @@ std::string collateral_with(std::string_view format) {
                     "</Module></Modules><SourceFiles><File ID='0' Mask='0'>" + text +
                     "</File></SourceFiles>";
   for (const std::string list : {"Catalog32", "Catalog64", "Short32", "Short64"}) {
-    xml += "<" + list + "><Format ID='0' Mask='0' File='1' Line='2'>" + text + "</Format></" +
-           list + ">";
+    xml += "<" + list + "><Format ID='0' Mask='0' File='1' Line='2'>";
+    xml += text + "</Format></" + list + ">";
   }
   return xml + "<Write><Protocol ID='0' Mask='0'>" + text +
          "</Protocol></Write></Client></Collateral>";
@@ -86,7 +86,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Bytes rest(data + 1 + format.size(), size - 1 - format.size());
   // A buffer of exactly its size, so that the sanitizer detects every read beyond it.
   const auto exact = std::make_unique<std::uint8_t[]>(rest.size());
-  std::copy(rest.begin(), rest.end(), exact.get());
+  std::ranges::copy(rest, exact.get());
   const Bytes bytes(exact.get(), rest.size());
 
   TextBuffer out;
