@@ -383,12 +383,14 @@ class Calls {
     } else if ((how & 0xF0) != 0) {
       list = "all";
     }
+    // There is one thread.
+    // NOLINTNEXTLINE(concurrency-mt-unsafe)
     setenv(waymark::compat::kQuirksVariable, list.c_str(), 1);
   }
 
   void create_decoder(void* tree) {
     choose_quirks();
-    Config config = input_.value<Config>();
+    auto config = input_.value<Config>();
     // In all protocols a few bits hold the trace ID; the other bits are random.
     const char* const name = kNames[input_.byte() % kNames.size()];
     unsigned char id = 0;

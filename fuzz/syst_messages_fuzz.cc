@@ -51,7 +51,8 @@ std::string collateral_with(std::string_view format) {
                     "</File></SourceFiles>";
   for (const std::string list : {"Catalog32", "Catalog64", "Short32", "Short64"}) {
     xml += "<" + list + "><Format ID='0' Mask='0' File='1' Line='2'>";
-    xml += text + "</Format></" + list + ">";
+    xml += text;
+    xml += "</Format></" + list + ">";
   }
   return xml + "<Write><Protocol ID='0' Mask='0'>" + text +
          "</Protocol></Write></Client></Collateral>";
