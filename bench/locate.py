@@ -137,13 +137,13 @@ def main():
     print('|---|---|---|---|---|---|---|---|')
     missed = large = 0
     for capture in captures:
-        found, evidence, others, count, seconds, said = search(arguments, capture, captures, numbers)
+        found, evidence, others, count, seconds, complaint = search(arguments, capture, captures, numbers)
         share = f"{100 * evidence['share']:.0f} %" if evidence else '-'
         against = evidence['contradictions'] if evidence else '-'
         print(f'| {capture.folder.name} | {capture.waypoints} | {count} | {"yes" if found else "NO"} | {share} | '
               f'{against} | {others} | {seconds:.1f} |', flush=True)
-        if not found and said:
-            print(said, file=sys.stderr)
+        if not found and complaint:
+            print(complaint, file=sys.stderr)
         large += capture.waypoints >= ENOUGH
         missed += capture.waypoints >= ENOUGH and not found
     print(f'\n{large - missed} of {large} programs of captures with {ENOUGH} waypoints or more were found.')

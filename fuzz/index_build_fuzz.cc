@@ -52,10 +52,10 @@ class Teller final : public Observer {
   [[nodiscard]] bool wants_landmarks() const override { return true; }
   void on_landmark(const Landmark& landmark, TraceId id) override {
     if (landmark.index < from_) return;
-    told.emplace_back(id, landmark);
-    if (landmark.kind == LandmarkKind::kContext) forget_ids(told.back().second);
+    landmarks.emplace_back(id, landmark);
+    if (landmark.kind == LandmarkKind::kContext) forget_ids(landmarks.back().second);
   }
-  std::vector<std::pair<TraceId, Landmark>> told;
+  std::vector<std::pair<TraceId, Landmark>> landmarks;
 
  private:
   TraceIndex from_;
@@ -78,7 +78,7 @@ std::vector<std::pair<TraceId, Landmark>> landmarks(inputs::Capture& capture, Tr
   capture.tree().finish();
   drain();
   capture.tree().set_observer(nullptr);
-  return std::move(teller.told);
+  return std::move(teller.landmarks);
 }
 
 std::vector<std::pair<TraceId, Landmark>> find_all(inputs::Capture& capture, index::Index& index,

@@ -16,23 +16,23 @@ using fuzz::require;
 
 std::string lines(std::string_view text, std::size_t chunk) {
   LineReader reader;
-  std::string told;
+  std::string listed;
   std::size_t bytes = 0;
   Frame frame;
-  const auto tell = [&] {
+  const auto add = [&] {
     require(frame.bytes.size() <= kMaxMessage, "a frame longer than any message");
     bytes += frame.bytes.size();
-    told += std::to_string(frame.index) + ' ' + std::string(frame_end_name(frame.end));
-    told.append(frame.bytes.begin(), frame.bytes.end());
+    listed += std::to_string(frame.index) + ' ' + std::string(frame_end_name(frame.end));
+    listed.append(frame.bytes.begin(), frame.bytes.end());
   };
   for (std::size_t at = 0; at < text.size(); at += chunk) {
     const std::string block(text.substr(at, chunk));
     reader.feed({reinterpret_cast<const std::uint8_t*>(block.data()), block.size()});
-    while (reader.next(frame)) tell();
+    while (reader.next(frame)) add();
   }
-  while (reader.finish(frame)) tell();
+  while (reader.finish(frame)) add();
   require(2 * bytes <= text.size(), "more bytes than digits");
-  return told;
+  return listed;
 }
 
 }  // namespace

@@ -157,7 +157,7 @@ Trial try_itm_without_sync(Bytes stream) {
 bool is_etmv4(std::string_view protocol) { return protocol == "etmv4" || protocol == "ete"; }
 
 /// Both read the stream equally well unless packets occur that only one of them has.
-void tell_ete(const std::vector<Fit>& fits, Verdict& verdict) {
+void note_ete_or_etm(const std::vector<Fit>& fits, Verdict& verdict) {
   if (!is_etmv4(verdict.protocol)) return;
   const bool shown = verdict.trial.has(Witness::kEteOnly) || verdict.trial.has(Witness::kEtmOnly);
   if (shown && verdict.trial.bad == 0) return;
@@ -279,7 +279,7 @@ Verdict judge(Bytes stream, bool framed) {
                       ? best->trial
                       : try_protocol(stream, protocol.type, best->registers);
   verdict.confidence = confidence_of(best->trial, second_score(verdict), false);
-  tell_ete(fits, verdict);
+  note_ete_or_etm(fits, verdict);
   add_known_fields(protocol, *best, verdict);
   add_open_fields(protocol, verdict);
   add_unknown_fields(verdict);

@@ -197,7 +197,7 @@ void Tally::follow_taken(const etmv4::Packet& packet) {
   }
   if (etmv4::is_target_address(packet.type) || etmv4::is_address_context(packet.type)) {
     trial_.taken.all += is_taken_ ? 1 : 0;
-    trial_.taken.told += is_taken_ ? 1 : 0;
+    trial_.taken.stated += is_taken_ ? 1 : 0;
     is_taken_ = false;
     return;
   }
@@ -304,7 +304,7 @@ void Tally::take(const PacketRef& seen, const ptm::Packet& packet) {
   using enum ptm::PacketType;
   if (!is_good(seen, packet.type)) return;
   if (packet.type == kAsync) return sync(seen, packet.in_packet);
-  odd_if(packet.doubt != ptm::Doubt::kNone);
+  odd_if(packet.conflict != ptm::RegisterConflict::kNone);
   if (packet.has_cycle_count) saw(Witness::kCycleCount);
   if (packet.type == kIsync) {
     constexpr std::size_t kInfo = 5;

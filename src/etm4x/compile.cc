@@ -58,7 +58,7 @@ class Compiler {
     if (problems_.size() != before) return std::nullopt;
     out_.image = unit_.image();
     overlay();
-    find_doubts();
+    add_notes();
     return std::move(out_);
   }
 
@@ -176,7 +176,7 @@ class Compiler {
       pair += 2;
     }
     if (pair >= caps_.nr_addr_cmp * 2) {
-      if (std::exchange(used_.told_comparators, true)) return std::nullopt;
+      if (std::exchange(used_.reported_comparators, true)) return std::nullopt;
       problem(line,
               fmt::format("the plan needs more ranges than the unit has free pairs of address "
                           "comparators ({} in all)",
@@ -199,7 +199,7 @@ class Compiler {
     grow(index);
     while (index > 0 && used_.comparators[index - 1].tag != Tag::kNone) --index;
     if (index == 0) {
-      if (std::exchange(used_.told_comparators, true)) return std::nullopt;
+      if (std::exchange(used_.reported_comparators, true)) return std::nullopt;
       problem(line,
               fmt::format("the plan needs more than the {} address comparators of the unit",
                           caps_.nr_addr_cmp * 2),
@@ -386,7 +386,7 @@ class Compiler {
   }
 
   std::uint32_t no_selector(std::uint32_t line) {
-    if (!std::exchange(used_.told_selectors, true)) {
+    if (!std::exchange(used_.reported_selectors, true)) {
       problem(line,
               fmt::format("the plan needs more than the {} free selectors of the unit",
                           selector_end() < 2 ? 0 : selector_end() - 2),
@@ -784,7 +784,7 @@ class Compiler {
     if (values_.unfiltered_pairs != 0) add_bits("TRCVIIECTLR", 0, values_.unfiltered_pairs);
   }
 
-  void find_doubts() {
+  void add_notes() {
     if (!plan_.levels && (caps_.ns_ex_level & 4) != 0) {
       note(0, "EL2 is traced, since the plan names no levels", "levels el0 el1 leaves it out");
     }
@@ -808,9 +808,9 @@ class Compiler {
     std::vector<Comparator> comparators{};
     std::array<ContextSlot, kContextComparators> contexts{};
     std::vector<std::optional<std::uint32_t>> selectors{};  ///< From number 2 on; empty: a gap.
-    std::vector<unsigned> inputs{};  ///< The inputs of the external input selectors.
-    bool told_comparators = false;   ///< A problem says that there are not enough.
-    bool told_selectors = false;
+    std::vector<unsigned> inputs{};     ///< The inputs of the external input selectors.
+    bool reported_comparators = false;  ///< A problem says that there are not enough.
+    bool reported_selectors = false;
   };
   Used used_;
 

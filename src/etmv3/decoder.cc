@@ -290,9 +290,9 @@ void Decoder::async_in_packet(const Packet& packet) {
   sync_.async_seen = true;
 }
 
-void Decoder::doubt(Doubt what, TraceIndex index, Finding finding) {
-  if ((doubts_ & what) != 0) return;
-  doubts_ = static_cast<std::uint8_t>(doubts_ | what);
+void Decoder::report_once(ReportedOnce what, TraceIndex index, Finding finding) {
+  if ((reported_once_ & what) != 0) return;
+  reported_once_ = static_cast<std::uint8_t>(reported_once_ | what);
   report(Fault::kUnsupportedConfig, Severity::kWarning, index, finding);
 }
 
@@ -509,7 +509,7 @@ void Decoder::end_of_trace() {
   emit(ElementKind::kEndOfTrace, packet_index_).reason =
       static_cast<std::uint8_t>(UnsyncReason::kEndOfTrace);
   if (data_trace_ && !data_.any && data_.instructions >= kManyDataInstructions)
-    doubt(kDoubtNoData, packet_index_, Finding::kDataMissing);
+    report_once(kDataMissing, packet_index_, Finding::kDataMissing);
   finish_packet();
 }
 

@@ -73,7 +73,7 @@ Element* Decoder::not_followed(TraceIndex index, Element* at) {
   at[-1].isa = path_.isa;
   path_.lose();
   if (data_trace_) transfers_.begin(Owner::Kind::kUnknown);
-  if (unsupported) doubt(kDoubtIsa, index, Finding::kIsaNotFollowed);
+  if (unsupported) report_once(kIsaNotFollowed, index, Finding::kIsaNotFollowed);
   return at;
 }
 

@@ -141,7 +141,7 @@ class CountingWalk
     if (!begin()) return false;
     if (path_.lost) {
       at_ = Counter::kLost;
-      lost_told_ = decoder_.sent_unknown_;
+      lost_reported_ = decoder_.sent_unknown_;
       return true;
     }
     at_ = find(path_.address, path_.isa, 0);
@@ -250,7 +250,7 @@ class CountingWalk
       --budget;
       way_ = nullptr;
     }
-    lost_told_ = false;
+    lost_reported_ = false;
     at_ = at;
     budget_ = budget;
     waiting_ = position;
@@ -263,7 +263,7 @@ class CountingWalk
     if constexpr (!kCycles) return;
     counter_.count_element(ElementKind::kCycleCount);
     counter_.count_cycles(cycles);
-    lost_told_ = is_lost();
+    lost_reported_ = is_lost();
   }
 
   // False: the decoder has got the rest of the header, and waiting_ is after it.
@@ -273,7 +273,7 @@ class CountingWalk
     if (!is_lost()) [[likely]] {
       cycles_ = header.first_cycles;
       other_cycles_ = header.other_cycles;
-      lost_told_ = false;
+      lost_reported_ = false;
       this->take(atoms, left);
       // Not earlier: harvested counts cannot be taken back.
       spend();
@@ -289,14 +289,14 @@ class CountingWalk
 
   // As Decoder::unknown_address(), for the last atoms of a header.
   void count_lost(const PHeader& header, std::uint32_t left) {
-    if (lost_told_) {
+    if (lost_reported_) {
       if constexpr (!kCycles) return;
       counter_.count_element(ElementKind::kCycleCount);
     } else {
       // Nothing shows where the last branch went.
       counter_.count_unknown_address();
       lose();
-      lost_told_ = true;
+      lost_reported_ = true;
     }
     if constexpr (kCycles) counter_.count_cycles(lost_cycles(header, left));
   }
@@ -333,7 +333,7 @@ class CountingWalk
     if (is_lost()) {
       if (Track::is_exit(at_)) counter_.open_branch(at_);
       lose();
-      stop(lost_told_);
+      stop(lost_reported_);
       return;
     }
     const count::Range& range = counter_.node(at_).range;
@@ -343,8 +343,8 @@ class CountingWalk
     path_.go_to(static_cast<std::uint32_t>(address), isa);
     stop(false);
   }
-  void stop(bool lost_told) {
-    decoder_.sent_unknown_ = lost_told;
+  void stop(bool lost_reported) {
+    decoder_.sent_unknown_ = lost_reported;
     decoder_.packet_index_ = last_ != kNone ? index_of(last_) : index_;
     at_ = 0;
     way_ = nullptr;
@@ -377,7 +377,7 @@ class CountingWalk
   // The cycles of the next element and of those after it.
   std::uint8_t cycles_ = 0;
   std::uint8_t other_cycles_ = 0;
-  bool lost_told_ = false;  ///< As DecoderState::sent_unknown_, where is_lost().
+  bool lost_reported_ = false;  ///< As DecoderState::sent_unknown_, where is_lost().
 };
 
 }  // namespace waymark::etmv3

@@ -8,9 +8,9 @@ constexpr std::uint8_t kManySyncs = 4;
 
 }  // namespace
 
-Finding RegisterCheck::tell(Doubt what, const RegisterValue& says, Finding finding) {
-  if (!says.given() || (told_ & what) != 0) return Finding::kNone;
-  told_ = static_cast<std::uint16_t>(told_ | what);
+Finding RegisterCheck::report(Conflict what, const RegisterValue& register_value, Finding finding) {
+  if (!register_value.given() || (reported_ & what) != 0) return Finding::kNone;
+  reported_ = static_cast<std::uint16_t>(reported_ | what);
   return finding;
 }
 
@@ -24,11 +24,11 @@ Finding RegisterCheck::check_sync(const Packet& packet) {
       packet.reason == SyncReason::kTraceEnable || packet.reason == SyncReason::kDebugExit;
   if (packet.reason != SyncReason::kPeriodic) cycles_seen_ = false;
   if (packet.type == PacketType::kISyncCycle && !config_.cycle_accurate())
-    return tell(kCycleCounts, config_.etmcr, Finding::kCycleCountsOff);
+    return report(kCycleCounts, config_.etmcr, Finding::kCycleCountsOff);
   if (!config_.cycle_accurate() || !follows || !started || counted) return Finding::kNone;
   if (syncs_without_cycles_ < kManySyncs) ++syncs_without_cycles_;
   if (syncs_without_cycles_ < kManySyncs) return Finding::kNone;
-  return tell(kNoCycleCounts, config_.etmcr, Finding::kCycleCountsMissing);
+  return report(kNoCycleCounts, config_.etmcr, Finding::kCycleCountsMissing);
 }
 
 Finding RegisterCheck::check(const Packet& packet) {
@@ -43,32 +43,32 @@ Finding RegisterCheck::check(const Packet& packet) {
     case PacketType::kCycleCount:
       cycles_seen_ = true;
       if (config_.cycle_accurate()) return Finding::kNone;
-      return tell(kCycleCounts, config_.etmcr, Finding::kCycleCountsOff);
+      return report(kCycleCounts, config_.etmcr, Finding::kCycleCountsOff);
     case PacketType::kTimestamp:
       if (config_.minor_version() < 5)
-        return tell(kTimestampVersion, config_.etmidr, Finding::kTimestampsNewer);
+        return report(kTimestampVersion, config_.etmidr, Finding::kTimestampsNewer);
       if (bit<28>(config_.etmcr)) return Finding::kNone;
-      return tell(kTimestampOff, config_.etmcr, Finding::kTimestampsOff);
+      return report(kTimestampOff, config_.etmcr, Finding::kTimestampsOff);
     case PacketType::kVmid:
       if (config_.minor_version() >= 5) return Finding::kNone;
-      return tell(kVmidVersion, config_.etmidr, Finding::kVmidsNewer);
+      return report(kVmidVersion, config_.etmidr, Finding::kVmidsNewer);
     case PacketType::kNotSync:
       follows_sync_ = false;
       return Finding::kNone;
     case PacketType::kBadTraceMode:
       follows_sync_ = false;
       if (packet.error_type == PacketType::kContextId)
-        return tell(kContextId, config_.etmcr, Finding::kContextIdsOff);
+        return report(kContextId, config_.etmcr, Finding::kContextIdsOff);
       if (packet.error_type == PacketType::kOooData ||
           packet.error_type == PacketType::kStoreFailed)
-        return tell(kDataValues, config_.etmcr, Finding::kDataValuesOff);
-      return tell(kData, config_.etmcr, Finding::kDataOff);
+        return report(kDataValues, config_.etmcr, Finding::kDataValuesOff);
+      return report(kData, config_.etmcr, Finding::kDataOff);
     case PacketType::kReserved:
       follows_sync_ = false;
       if (packet.error_type != PacketType::kPHeader) return Finding::kNone;
-      return tell(kPHeader, config_.etmcr,
-                  config_.cycle_accurate() ? Finding::kPHeadersWithoutCycles
-                                           : Finding::kPHeadersWithCycles);
+      return report(kPHeader, config_.etmcr,
+                    config_.cycle_accurate() ? Finding::kPHeadersWithoutCycles
+                                             : Finding::kPHeadersWithCycles);
     case PacketType::kBadSequence:
       follows_sync_ = false;
       return Finding::kNone;
@@ -79,7 +79,7 @@ Finding RegisterCheck::check(const Packet& packet) {
 
 Finding RegisterCheck::at_end(std::uint64_t packets) {
   if (!config_.data_trace() || data_seen_ || packets < kManyPackets) return Finding::kNone;
-  return tell(kNoData, config_.etmcr, Finding::kDataMissing);
+  return report(kNoData, config_.etmcr, Finding::kDataMissing);
 }
 
 }  // namespace waymark::etmv3

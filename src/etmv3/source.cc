@@ -74,7 +74,7 @@ struct Parts {
     return etmv3::fault_of(packet);
   }
   using Registers = RegisterCheck;
-  static bool tells_contradictions(const SourceOptions& options) {
+  static bool reports_contradictions(const SourceOptions& options) {
     return !decoder_quirks(options).bad_packets_are_fatal;
   }
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kASync; }

@@ -83,7 +83,7 @@ void Decoder::clear_state() {
   requests_ = {.end = requests_.end};
   settling_ = false;
   mode_ = {};
-  earlier_ = {.unfollowed_told = earlier_.unfollowed_told};
+  earlier_ = {.unfollowed_reported = earlier_.unfollowed_reported};
   expected_start_.reset();
   path_.lost = true;
   path_.cut();
@@ -123,10 +123,10 @@ std::size_t Decoder::drain(std::span<Element> out) {
       return output_.given();
     if (!diagnostics_.empty()) [[unlikely]]
       return output_.given();
-    if (sync_.untold) [[unlikely]] {
+    if (sync_.unreported) [[unlikely]] {
       if (!output_.room()) return output_.given();
       emit(ElementKind::kNoSync, packet_index_).reason = static_cast<std::uint8_t>(sync_.reason);
-      sync_.untold = false;
+      sync_.unreported = false;
     }
     if (yield_) [[unlikely]] {
       yield_ = false;
@@ -193,7 +193,7 @@ void Decoder::fail_commit(Fault fault, TraceIndex index, Finding finding, Unsync
   if (failed_) return;
   sync_.reason = reason;
   sync_.state = State::kWaitSync;
-  sync_.untold = true;
+  sync_.unreported = true;
 }
 
 }  // namespace waymark::etmv4

@@ -175,8 +175,8 @@ bool Decoder::commit_atoms(Entry& entry) {
 // Nothing says where the atoms were.  False: the return stack that should have said it is empty.
 bool Decoder::drop_atoms(TraceIndex index) {
   if (path_.pop_pending && !pop_return_stack(index)) return false;
-  if (!traits_.follows && !earlier_.unfollowed_told) {
-    earlier_.unfollowed_told = true;
+  if (!traits_.follows && !earlier_.unfollowed_reported) {
+    earlier_.unfollowed_reported = true;
     report(Fault::kUnsupportedConfig, Severity::kWarning, index, Finding::kAtomsOfLoads);
   }
   if (traits_.reports_lost_atoms) report_lost_atoms(index);

@@ -353,7 +353,7 @@ bool Decoder::discard() {
   queue_.awaits_address = false;
   sync_.reason = earlier_.overflow ? UnsyncReason::kOverflow : UnsyncReason::kDiscard;
   sync_.state = State::kWaitSync;
-  sync_.untold = true;
+  sync_.unreported = true;
   return true;
 }
 

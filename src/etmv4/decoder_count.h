@@ -306,9 +306,9 @@ class CountingWalk final
   void leave() override {
     if (at_ == 0) return;
     if (queues_) this->take_back_way();
-    const bool address_behind = cycles_.waits && cycles_.first && held_.before != 0;
+    const bool address_follows = cycles_.waits && cycles_.first && held_.before != 0;
     if (held_.before != 0) hold();
-    if (address_behind) decoder_.queue_.drop_held();
+    if (address_follows) decoder_.queue_.drop_held();
     if (is_exit(at_)) {
       const Node& last = counter_.node(at_);
       counter_.open_branch(at_);
@@ -320,7 +320,7 @@ class CountingWalk final
       set_place(block.range.start, block.range.isa, block.it_in);
     }
     stop();
-    if (cycles_.waits) give_cycles(address_behind);
+    if (cycles_.waits) give_cycles(address_follows);
     if (waiting_.count != 0) give_waiting();
   }
 
@@ -371,14 +371,14 @@ class CountingWalk final
 
   // The cycle count that no atom has followed waits in the decoder's queue, and so does an address
   // after it.
-  [[gnu::noinline]] void give_cycles(bool address_behind) {
+  [[gnu::noinline]] void give_cycles(bool address_follows) {
     cycles_.waits = false;
     Packet packet;
     packet.index = cycles_.index;
     packet.type = PacketType::kCycleCountF1;
     packet.cycle_count = cycles_.count;
     give(packet);
-    if (!address_behind) return;
+    if (!address_follows) return;
     const Entry& held = decoder_.queue_.held();
     packet.index = held.index;
     packet.type = held.is != 0 ? PacketType::kAddress64Is1 : PacketType::kAddress64Is0;

@@ -46,7 +46,7 @@ void Decoder::accept(const Packet& packet) {
     return;
   }
   if (sync_.state == State::kNoSync) {
-    sync_.untold = busy_ = true;
+    sync_.unreported = busy_ = true;
     sync_.state = State::kWaitSync;
   }
   if (sync_.state == State::kWaitSync) {

@@ -30,7 +30,7 @@ flow::Stretch Decoder::walk(decltype(flow::walk_to)& how, const flow::Destinatio
 bool Decoder::commit_exception() {
   const Entry entry = queue_.front();
   // The trace has given the target of the branch, so it did not match the return stack.
-  if (entry.flag && !quirks_.exception_pops_told_target) path_.pop_pending = false;
+  if (entry.flag && !quirks_.exception_pops_stated_target) path_.pop_pending = false;
   if (path_.pop_pending && !pop_return_stack(entry.index)) return false;
   refill(credit_);
   expected_start_.reset();
@@ -246,7 +246,7 @@ bool Decoder::fail_walk(BlockEnd ended, TraceIndex index, Finding finding) {
   if (quirks_.fatal_walk_errors) {
     diagnostics_.back().fatal = true;
     failed_ = true;
-    sync_.untold = false;
+    sync_.unreported = false;
   }
   return false;
 }

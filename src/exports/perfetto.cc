@@ -106,7 +106,7 @@ class PerfettoWriter final : public TimelineWriter {
     bool begun = false;
     std::uint64_t open = 0;
     std::uint64_t last = 0;
-    std::vector<bool> knows{};  ///< By name.
+    std::vector<bool> is_named{};  ///< By name.
   };
 
   // Processes and tracks have numbers of their own.
@@ -152,10 +152,10 @@ class PerfettoWriter final : public TimelineWriter {
     event_.number(event::kType, type);
     event_.number(event::kTrack, uuid(at));
     event_.number(event::kNameId, std::uint64_t{name} + 1);
-    if (own.knows.size() <= name) own.knows.resize(name + std::size_t{1});
+    if (own.is_named.size() <= name) own.is_named.resize(name + std::size_t{1});
     ProtobufMessage interned;
-    if (!own.knows[name]) {
-      own.knows[name] = true;
+    if (!own.is_named[name]) {
+      own.is_named[name] = true;
       ProtobufMessage entry;
       entry.number(1, std::uint64_t{name} + 1);
       entry.text(2, names_[name]);

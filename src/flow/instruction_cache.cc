@@ -136,7 +136,7 @@ const Step* InstructionCache::find_far(const Step*& recent, std::uint32_t addres
   return step;
 }
 
-const Step* InstructionCache::find_behind(const Step& step) {
+const Step* InstructionCache::find_after(const Step& step) {
   const std::uint32_t link = link_of(step);
   const bool branch = step.is_branch();
   const std::uint64_t flushes = counts_.flushes;

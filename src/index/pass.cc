@@ -44,16 +44,16 @@ Pass::~Pass() {
 
 void Pass::on_landmark(const Landmark& landmark, TraceId stream) {
   Part& part = *part_of_[stream];
-  Landmark told = landmark;
-  if (told.kind == LandmarkKind::kAlign) {
-    part.align = told.index;
-  } else if (told.kind == LandmarkKind::kSync) {
+  Landmark shifted = landmark;
+  if (shifted.kind == LandmarkKind::kAlign) {
+    part.align = shifted.index;
+  } else if (shifted.kind == LandmarkKind::kSync) {
     // Decoding cannot start where only the second half is.
     if (!part.align) return;
-    told.index = *part.align;
+    shifted.index = *part.align;
     part.align.reset();
   }
-  if (accepting_) sink_.on_landmark(part.id, told);
+  if (accepting_) sink_.on_landmark(part.id, shifted);
 }
 
 void Pass::begin_block(std::uint64_t number) {

@@ -82,7 +82,7 @@ class CaptureBuilder {
   [[nodiscard]] Result<Capture> open_alone(const TraceBuffer& buffer) const;
   /// Gives each source, and each ID without one, a trace ID that no other buffer has.
   Result<void> choose_ids();
-  void tell_new_id(const BufferAlone& alone, TraceId own, TraceId wanted);
+  void report_new_id(const BufferAlone& alone, TraceId own, TraceId wanted);
   /// What the buffer `joining_` calls `own`.
   [[nodiscard]] TraceId joined_id(TraceId own) const;
   [[nodiscard]] RegisterReader joined_registers(const RegisterReader& registers) const;

@@ -132,7 +132,7 @@ Result<void> CaptureBuilder::join_buffers() {
   return {};
 }
 
-void CaptureBuilder::tell_new_id(const BufferAlone& alone, TraceId own, TraceId wanted) {
+void CaptureBuilder::report_new_id(const BufferAlone& alone, TraceId own, TraceId wanted) {
   const TraceId id = alone.ids.of(own);
   if (id == wanted || !is_source_id(wanted)) return;
   const auto source = std::ranges::find(alone.capture.sources(), wanted, &CaptureSource::id);
@@ -170,19 +170,20 @@ Result<void> CaptureBuilder::choose_ids() {
                                 path_));
       }
       alone.ids.set(own, *id);
-      tell_new_id(alone, own, source.id);
+      report_new_id(alone, own, source.id);
     }
   }
   for (BufferAlone& alone : alone_) {
     IdSet others = is_framed(alone) ? ids_of(alone.capture) : IdSet();
     for (const CaptureSource& source : alone.capture.sources()) others.reset(source.id);
-    constexpr std::size_t kMostTold = 4;  // Damage is more frequent than more IDs without a source.
-    const bool tells = others.count() <= kMostTold;
+    constexpr std::size_t kMostReported =
+        4;  // Damage is more frequent than more IDs without a source.
+    const bool reports_each = others.count() <= kMostReported;
     for (TraceId own = 1; is_source_id(own); ++own) {
       if (!others[own]) continue;
       // Where no ID is free, most are damage; the last ones become padding.
       alone.ids.set(own, free.take(own).value_or(0));
-      if (tells) tell_new_id(alone, own, own);
+      if (reports_each) report_new_id(alone, own, own);
     }
   }
   return {};

@@ -285,15 +285,15 @@ Detection detect_trace(Bytes content) {
     return {InputKind::kAlignedFrames, why + '.'};
   }
   // In a short piece of frames, a synchronisation looks the same as without frames.
-  const bool in_doubt = facts.possible() || sync_facts(content).syncs != 0;
-  if (async.plausible() && !in_doubt) {
+  const bool is_ambiguous = facts.possible() || sync_facts(content).syncs != 0;
+  if (async.plausible() && !is_ambiguous) {
     return {
         InputKind::kEtmv4Stream,
         fmt::format("Offset {} holds the alignment synchronisation of an ETMv4 or ETE stream, and "
                     "the ID bytes of CoreSight frames are missing.",
                     async.first.value_or(0))};
   }
-  if (ptm.good > 1 && ptm.plausible() && !in_doubt) {
+  if (ptm.good > 1 && ptm.plausible() && !is_ambiguous) {
     return {InputKind::kPtmStream,
             fmt::format("Offset {} holds the alignment synchronisation of a PTM stream, and the ID "
                         "bytes of CoreSight frames are missing.",

@@ -48,7 +48,7 @@ Result<void> read_head(live::Head& head, const CaptureOptions& options, const li
   const bool stated = is_stated(options);
   const auto start = Clock::now();
   auto look = start + kBetweenLooks;
-  bool told = false;
+  bool reported = false;
   while (!head.ended() && head.bytes().size() < kDetectWindow) {
     const auto kind = head.read_more(kPause);
     if (!kind) return std::unexpected(kind.error());
@@ -60,8 +60,8 @@ Result<void> read_head(live::Head& head, const CaptureOptions& options, const li
       if (detect(head.bytes()).kind != InputKind::kUnknown) return {};
       look = now + kBetweenLooks;
     }
-    if (told || now < start + kLong || head.ended()) continue;
-    told = true;
+    if (reported || now < start + kLong || head.ended()) continue;
+    reported = true;
     tell(size == 0 ? fmt::format("Nothing has arrived from {} yet.", head.name())
                    : fmt::format("{} from {} do not show yet what kind of trace it is; --protocol "
                                  "and --framing state it.",

@@ -256,7 +256,7 @@ void Decoder::bad_packet(const Packet& packet) {
 
 // Reported once: the first contradiction is enough to doubt the register.
 void Decoder::check_registers(const Packet& packet) {
-  if (config_.quirks.contradictions_untold) {
+  if (config_.quirks.contradictions_unreported) {
     registers_checked_ = true;
     return;
   }

@@ -55,19 +55,19 @@ struct Parts {
     explicit Registers(const Config& config) : config_(config) {}
     /// The first contradiction is enough to doubt the register.
     Finding check(const Packet& packet) {
-      if (told_) return Finding::kNone;
+      if (reported_) return Finding::kNone;
       const Finding found = contradiction(config_, packet);
-      told_ = found != Finding::kNone;
+      reported_ = found != Finding::kNone;
       return found;
     }
     static Finding at_end(std::uint64_t /*packets*/) { return Finding::kNone; }
 
    private:
     Config config_;
-    bool told_ = false;
+    bool reported_ = false;
   };
-  static bool tells_contradictions(const SourceOptions& options) {
-    return !Quirks::of(options.quirks).contradictions_untold;
+  static bool reports_contradictions(const SourceOptions& options) {
+    return !Quirks::of(options.quirks).contradictions_unreported;
   }
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kAsync; }
   /// The time is the sum of the local timestamps, as the decoder counts it.

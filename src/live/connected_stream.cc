@@ -71,7 +71,7 @@ class ConnectedStream final : public Stream {
     Clock::time_point since;
     Clock::time_point next_try;
     Milliseconds delay = kFirstDelay;
-    bool told = false;  ///< The user knows that the connection is lost.
+    bool reported = false;  ///< The user knows that the connection is lost.
   };
 
   Piece give() {
@@ -113,13 +113,13 @@ class ConnectedStream final : public Stream {
       ended_ = true;
       return;
     }
-    if (std::exchange(lost_->told, true)) return;
+    if (std::exchange(lost_->reported, true)) return;
     tell(fmt::format("The connection to {} is lost ({}). Trying again.", address_.place(), why));
   }
 
   void found_again() {
     const std::chrono::duration<double> time = Clock::now() - lost_->since;
-    if (lost_->told)
+    if (lost_->reported)
       tell(fmt::format("{} sends again, after {:.1f} s. What it sent meanwhile is missing.",
                        address_.place(), time.count()));
     lost_.reset();

@@ -49,8 +49,8 @@ class Orbflow final : public Unpacker {
   }
 
   std::string left_out() override {
-    if (said_ || reader_.other_tag() == 0) return {};
-    said_ = true;
+    if (reported_ || reader_.other_tag() == 0) return {};
+    reported_ = true;
     return fmt::format(
         "{} sends other tags than {}, first tag {}; they are left out. "
         "?tag={} after the port takes that one.",
@@ -61,7 +61,7 @@ class Orbflow final : public Unpacker {
   std::string place_;
   unsigned tag_;
   OrbflowReader reader_;
-  bool said_ = false;
+  bool reported_ = false;
 };
 
 class Openocd final : public Unpacker {

@@ -9,7 +9,7 @@ namespace waymark::merge {
 namespace {
 
 /// True for an element that gives the time of the system.
-bool says_time(const Element& element) {
+bool states_time(const Element& element) {
   switch (element.kind) {
     case ElementKind::kTimestamp:
     case ElementKind::kSwTrace:
@@ -62,7 +62,7 @@ void Timeline::add(const Element& element) {
   progress_ += ticks_of(element);
   TimedRecord record;
   record.element = element;
-  if (!says_time(element)) {
+  if (!states_time(element)) {
     if (is_local_timestamp(element)) {
       // It is the time of the packets before it, back to the previous local timestamp.
       std::fill(cycles_.begin() + static_cast<std::ptrdiff_t>(stamped_), cycles_.end(), progress_);
@@ -121,7 +121,7 @@ void Timeline::restart(std::uint64_t time) {
     for (std::size_t i = settled_; i != 0; --i) {
       TimedRecord& record = records_[i - 1];
       if (record.time <= time) break;
-      const bool exact = says_time(record.element) && record.element.timestamp == time;
+      const bool exact = states_time(record.element) && record.element.timestamp == time;
       record.time = time;
       record.kind = exact ? TimeKind::kExact : TimeKind::kBefore;
     }

@@ -52,9 +52,9 @@ void Finder::report(Position& position, Kind kind, const Element& element, std::
   ordered_.clear();
   for (std::size_t i = 0; i < position.path.size(); ++i)
     ordered_.push_back(position.path[(position.oldest + i) % position.path.size()]);
-  const bool told = !position.astray;
+  const bool reported = !position.astray;
   lose(position);
-  if (told) found_({.kind = kind, .element = element, .address = address, .path = ordered_});
+  if (reported) found_({.kind = kind, .element = element, .address = address, .path = ordered_});
 }
 
 bool Finder::target_of(const Element& element, std::uint64_t& target) const {

@@ -179,8 +179,8 @@ void Decoder::accept(const Packet& packet) {
 void Decoder::restart(const Packet& packet) {
   const TraceOnReason reason = packet.start ? TraceOnReason::kNormal : TraceOnReason::kOverflow;
   queue(ElementKind::kTraceOn).reason = static_cast<std::uint8_t>(reason);
-  if (!state_.context_told) queue(ElementKind::kPeContext);
-  state_.context_told = true;
+  if (!state_.context_reported) queue(ElementKind::kPeContext);
+  state_.context_reported = true;
   if (packet.type == PacketType::kBranch) lone_branch(packet);
 }
 

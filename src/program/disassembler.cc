@@ -153,7 +153,7 @@ void* Disassembler::context(Kind kind) {
   switch (kind) {
     case kA64:
       triple = "aarch64-linux-gnu";
-      features = functions.knows_all ? "+all" : kA64Features;
+      features = functions.has_all_features ? "+all" : kA64Features;
       break;
     case kA32:
       triple = "armv8a-none-eabi";
@@ -166,7 +166,7 @@ void* Disassembler::context(Kind kind) {
     case kT32M:
       triple = "thumbv8.1m.main-none-eabi";
       features = kT32MFeatures;
-      if (functions.knows_all) features += kPacbti;
+      if (functions.has_all_features) features += kPacbti;
       break;
     case kOther:
       return nullptr;

@@ -74,7 +74,7 @@ Result<std::shared_ptr<const Llvm>> Llvm::load(const std::string& name) {
       continue;
     }
     // The feature came with version 15, and this function with version 16.
-    functions->knows_all = dlsym(library, "LLVMGetVersion") != nullptr;
+    functions->has_all_features = dlsym(library, "LLVMGetVersion") != nullptr;
     return loaded[name] = std::shared_ptr<const Llvm>(new Llvm(file, std::move(functions)));
   }
   if (name.empty())

@@ -25,7 +25,7 @@ struct Llvm::Functions {
   SetOptions set_options = nullptr;
   Disassemble disassemble = nullptr;
   /// The feature "all" of AArch64 exists.
-  bool knows_all = false;
+  bool has_all_features = false;
 };
 
 }  // namespace waymark::program

@@ -185,7 +185,7 @@ Element* Decoder::put(const Packet& packet, Element* out, Element* end) {
   packet_index_ = packet.index;
   // Nearly all packets except atoms.
   if (packet.type == PacketType::kBranchAddress && packet.info_bytes == 0 &&
-      packet.doubt == Doubt::kNone && state_ == State::kDecode &&
+      packet.conflict == RegisterConflict::kNone && state_ == State::kDecode &&
       static_cast<std::size_t>(end - out) >= kMostElements) [[likely]] {
     out_ = out;
     follow_branch(packet.index, {packet.has_cycle_count, packet.cycle_count});
@@ -218,8 +218,8 @@ Element* Decoder::put(const Packet& packet, Element* out, Element* end) {
       }
       break;
   }
-  if (packet.doubt != Doubt::kNone) [[unlikely]]
-    doubt(packet);
+  if (packet.conflict != RegisterConflict::kNone) [[unlikely]]
+    conflict(packet);
   return end_output();
 }
 
@@ -295,7 +295,7 @@ void Decoder::timestamp(const Packet& packet) {
 }
 
 void Decoder::bad_packet(const Packet& packet) {
-  if (quirks_.bad_packet_untold) {
+  if (quirks_.bad_packet_unreported) {
     state_ = State::kWaitSync;
     need_isync_ = true;
     emit(ElementKind::kNoSync, packet.index).reason =
@@ -328,9 +328,9 @@ void Decoder::async_in_packet(const Packet& packet) {
   state_ = State::kWaitIsync;
 }
 
-void Decoder::doubt(const Packet& packet) {
-  if (quirks_.bad_packet_untold) return;
-  report(Fault::kUnsupportedConfig, Severity::kWarning, packet.index, finding_of(packet.doubt));
+void Decoder::conflict(const Packet& packet) {
+  if (quirks_.bad_packet_unreported) return;
+  report(Fault::kUnsupportedConfig, Severity::kWarning, packet.index, finding_of(packet.conflict));
 }
 
 // Takes the security state and Hyp of a packet; returns true if they have changed.
@@ -363,17 +363,17 @@ void Decoder::synchronise(const Packet& packet) {
   path_.lose();
   path_.go_to(packet.address.value, packet.isa);
   path_.return_stack.clear();
-  bool told = packet.isa_changed;
+  bool has_news = packet.isa_changed;
   bool changed = false;
   if (packet.context.updated_context_id) {
     const bool known = (context_.flags & kElementContextIdValid) != 0;
     changed = !known || context_.context_id != packet.context.context_id;
     context_.context_id = packet.context.context_id;
     context_.flags |= kElementContextIdValid;
-    told = true;
+    has_news = true;
   }
   changed = take_security(packet.context) || changed;
-  if (!quirks_.security_state_lost) told = told || changed || first;
+  if (!quirks_.security_state_lost) has_news = has_news || changed || first;
   // In a recording, another process may run since a reset.
   if (changed || first || !path_.follower().covers(packet.index)) select_memory();
   if (first || !periodic) {
@@ -381,9 +381,9 @@ void Decoder::synchronise(const Packet& packet) {
     on.reason = static_cast<std::uint8_t>(trace_on_reason(packet.reason));
     emit_cycles(on, {packet.has_cycle_count, packet.cycle_count});
   } else {
-    told = changed && !quirks_.security_state_lost;
+    has_news = changed && !quirks_.security_state_lost;
   }
-  if (!told) return;
+  if (!has_news) return;
   context_.isa = path_.isa;
   context_changed();
 }

@@ -54,7 +54,7 @@ class CountingWalk
 
   bool on_packet(const Packet& packet) {
     if (packet.type == PacketType::kBranchAddress && packet.info_bytes == 0 &&
-        packet.doubt == Doubt::kNone && (at_ != 0 || enter())) [[likely]] {
+        packet.conflict == RegisterConflict::kNone && (at_ != 0 || enter())) [[likely]] {
       if (!is_exit(at_) || pop()) [[likely]] {
         host_.took(1);
         branch(packet);
@@ -75,7 +75,7 @@ class CountingWalk
     return !kReturns || block.ending == Node::End::kCall || path_.return_stack.size() == 0;
   }
   // Nodes may go; then last_ is no longer one.
-  void before_find() { tell_isa(); }
+  void before_find() { emit_isa(); }
   void passed(Place block) { last_ = block; }
   static constexpr void passed_unreadable() {}
 
@@ -122,7 +122,7 @@ class CountingWalk
 
   void stop(std::uint64_t address, isa::Isa isa) {
     Decoder& d = decoder_;
-    tell_isa();
+    emit_isa();
     d.packet_index_ = index_;
     path_.address = address;
     path_.isa = isa;
@@ -134,7 +134,7 @@ class CountingWalk
   void hand_over(std::uint64_t address, isa::Isa isa, std::uint8_t /*it*/) { stop(address, isa); }
 
   // What the decoder shows in the next element that is not a range.
-  void tell_isa() {
+  void emit_isa() {
     if (last_ != 0) decoder_.context_.isa = counter_.node(last_).range.isa;
     last_ = 0;
   }

@@ -24,7 +24,7 @@ constexpr std::uint32_t kMaxUncheckedSteps = std::uint32_t{1} << 20;
 constexpr std::uint32_t kManyAtomsAtIndirect = 4;
 
 // Whether a register that was given switches the return stack off.
-bool says_no_return_stack(const Config& config) {
+bool has_no_return_stack(const Config& config) {
   return (config.etmcr.given() && !bit<29>(config.etmcr)) ||
          (config.etmccer.given() && !bit<23>(config.etmccer));
 }
@@ -143,7 +143,7 @@ template <Decoder::Cause kCause>
   }
   // Nothing says where the remaining atoms of the packet are, if there are any.
   if (path_.lost && kCause == Cause::kAtom && ++atoms_at_indirect_ == kManyAtomsAtIndirect &&
-      !quirks_.bad_packet_untold && says_no_return_stack(config_)) [[unlikely]]
+      !quirks_.bad_packet_unreported && has_no_return_stack(config_)) [[unlikely]]
     report(Fault::kUnsupportedConfig, Severity::kWarning, index, Finding::kReturnStackOff);
 }
 

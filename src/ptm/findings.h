@@ -6,17 +6,17 @@
 
 namespace waymark::ptm {
 
-constexpr Finding finding_of(Doubt doubt) {
-  switch (doubt) {
-    case Doubt::kCycleCountForm:
+constexpr Finding finding_of(RegisterConflict conflict) {
+  switch (conflict) {
+    case RegisterConflict::kCycleCountForm:
       return Finding::kCycleCountForm;
-    case Doubt::kCycleCountsInFlow:
+    case RegisterConflict::kCycleCountsInFlow:
       return Finding::kCycleCountHeaders;
-    case Doubt::kContextIdOff:
+    case RegisterConflict::kContextIdOff:
       return Finding::kContextIdsOff;
-    case Doubt::kTimestampTooLong:
+    case RegisterConflict::kTimestampTooLong:
       return Finding::kTimestampsLong;
-    case Doubt::kNone:
+    case RegisterConflict::kNone:
       break;
   }
   return Finding::kNone;

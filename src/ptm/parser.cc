@@ -42,7 +42,7 @@ void Parser::jump() {
   carry_.reset();
   unsynced_.reset();
   zeros_ = 0;
-  doubts_.stop_watching();
+  conflicts_.stop_watching();
   leave_block();
   position_ = 0;
 }
@@ -138,8 +138,8 @@ void Parser::give_chunk(Packet& packet, std::size_t size) {
   packet.index = unsynced_.index();
   packet.monitor_only = chunks_.given;
   chunks_.given = true;
-  if (doubts_.take_found()) {
-    packet.doubt = Doubt::kCycleCountsInFlow;
+  if (conflicts_.take_found()) {
+    packet.conflict = RegisterConflict::kCycleCountsInFlow;
     packet.monitor_only = false;
   }
   statistics_.unsynced_bytes += size;
@@ -168,14 +168,14 @@ bool Parser::next_unsynced(Packet& packet) {
       raw_size_ = zeros_ + 1;
       packet.begin(PacketType::kAsync, raw_size_);
       packet.in_packet = false;
-      doubts_.forget_counts();
-      doubts_.stop_watching();
+      conflicts_.forget_counts();
+      conflicts_.stop_watching();
       packet.index = unsynced_.index();
       unsynced_.reset();
       zeros_ = 0;
       return true;
     }
-    doubts_.take_unsynced(byte);
+    conflicts_.take_unsynced(byte);
     unsynced_.push(byte, index);
     if (byte != 0) {
       zeros_ = 0;
@@ -255,9 +255,9 @@ std::size_t Parser::read(const std::uint8_t* at, std::size_t available, Packet& 
     case PacketType::kReserved:
       packet.begin(type, 1);
       ++statistics_.bad_headers;
-      if (!cycle_accurate_ && Doubts::is_like_cycle_count(*at)) {
-        doubt(packet, Doubt::kCycleCountsInFlow);
-        if (!quirks_.no_search_after_bad_packet) doubts_.watch();
+      if (!cycle_accurate_ && RegisterConflicts::is_like_cycle_count(*at)) {
+        conflict(packet, RegisterConflict::kCycleCountsInFlow);
+        if (!quirks_.no_search_after_bad_packet) conflicts_.watch();
       }
       lose_sync();
       return 1;
@@ -293,7 +293,7 @@ std::size_t Parser::read_async(const std::uint8_t* at, std::size_t available, Pa
 std::size_t Parser::take_async(std::size_t zeros, Packet& packet) {
   packet.begin(PacketType::kAsync, zeros + 1);
   packet.in_packet = zeros < kAsyncZeros;
-  doubts_.forget_counts();
+  conflicts_.forget_counts();
   return zeros + 1;
 }
 
@@ -373,7 +373,7 @@ std::size_t Parser::read_timestamp(const std::uint8_t* at, std::size_t available
   const std::size_t length = 1 + count + cycles.length;
   packet.begin(PacketType::kTimestamp, length);
   if (!long_timestamps_ && count == most && (at[count] & 0xC0) != 0)
-    doubt(packet, Doubt::kTimestampTooLong);
+    conflict(packet, RegisterConflict::kTimestampTooLong);
   packet.clock_changed = bit<2>(at[0]);
   packet.has_cycle_count = cycle_accurate_;
   packet.cycle_count = cycles.value;
@@ -391,7 +391,7 @@ std::size_t Parser::read_context_id(const std::uint8_t* at, std::size_t availabl
       static_cast<std::uint32_t>(Cursor({at + 1, context_id_bytes_}).little(context_id_bytes_));
   packet.context = context_;
   packet.context.updated_context_id = true;
-  if (context_id_bytes_ == 0) doubt(packet, Doubt::kContextIdOff);
+  if (context_id_bytes_ == 0) conflict(packet, RegisterConflict::kContextIdOff);
   return length;
 }
 

@@ -71,18 +71,18 @@ struct Parts {
       return {Fault::kBadPacketSequence, Finding::kAsyncTooShort};
     if (packet.type == PacketType::kAsync && packet.in_packet)
       return {Fault::kBadPacketSequence, Finding::kAsyncInPacket};
-    if (packet.type == PacketType::kReserved && !Quirks::of(options.quirks).bad_packet_untold)
+    if (packet.type == PacketType::kReserved && !Quirks::of(options.quirks).bad_packet_unreported)
       return {Fault::kInvalidHeader, Finding::kReservedHeader};
     return {};
   }
   struct Registers {
     explicit Registers(const Config& /*config*/) {}
     // The parser marks a packet once.
-    static Finding check(const Packet& packet) { return finding_of(packet.doubt); }
+    static Finding check(const Packet& packet) { return finding_of(packet.conflict); }
     static Finding at_end(std::uint64_t /*packets*/) { return Finding::kNone; }
   };
-  static bool tells_contradictions(const SourceOptions& options) {
-    return !Quirks::of(options.quirks).bad_packet_untold;
+  static bool reports_contradictions(const SourceOptions& options) {
+    return !Quirks::of(options.quirks).bad_packet_unreported;
   }
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kAsync; }
   /// Times have the encoding that the decoder gives.

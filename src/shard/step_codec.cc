@@ -12,20 +12,20 @@ namespace {
 using stacks::Run;
 using stacks::Step;
 
-// What is said of the beginning of a step, and of what follows it.
-constexpr std::uint64_t kExpected = 0;  ///< It is what came after the same steps the last time.
+// The codes of the beginning of a step, and of its rest.
+constexpr std::uint64_t kExpected = 0;  ///< The same value followed these steps the last time.
 constexpr std::uint64_t kInFull = 1;
 constexpr std::uint64_t kFirstSlot = 2;  ///< From here on: its place in the table.
 
-// The head of a step: from kSaidShift on, what is said of the beginning.
+// The head of a step: these flags, and from bit kCodeShift on the code of its beginning.
 constexpr std::uint64_t kOtherSource = 1;
 constexpr std::uint64_t kOtherPlace = 2;
 constexpr std::uint64_t kOtherRest = 4;
-constexpr unsigned kSaidShift = 3;
+constexpr unsigned kCodeShift = 3;
 
 constexpr unsigned kSlotBits = 14;
 constexpr std::size_t kSlots = std::size_t{1} << kSlotBits;
-constexpr std::uint64_t kLastSaid = kFirstSlot + kSlots - 1;
+constexpr std::uint64_t kLastCode = kFirstSlot + kSlots - 1;
 constexpr unsigned kPairBits = 16;
 constexpr std::size_t kPairs = std::size_t{1} << kPairBits;
 
@@ -174,18 +174,18 @@ class StepTable {
     next_[place(past)] = static_cast<std::uint16_t>(slot);
   }
 
-  /// What is said of a value: kExpected, kInFull, or that and its slot.
-  [[nodiscard]] std::uint64_t say(const T& value, std::size_t slot, std::uint64_t past) {
+  /// The code of a value: kExpected, kInFull, or kFirstSlot plus its slot.
+  [[nodiscard]] std::uint64_t encode(const T& value, std::size_t slot, std::uint64_t past) {
     if (!(values_[slot] == value)) {
       values_[slot] = value;
       return kInFull;
     }
     return expected(past) == slot ? kExpected : kFirstSlot + slot;
   }
-  /// The slot of the value of which this is said.
-  std::size_t hear(std::uint64_t said, std::uint64_t past, Cursor& cursor) {
-    if (said == kExpected) return expected(past);
-    if (said != kInFull) return static_cast<std::size_t>(said - kFirstSlot);
+  /// The slot of the value with this code; reads the value itself after kInFull.
+  std::size_t decode(std::uint64_t code, std::uint64_t past, Cursor& cursor) {
+    if (code == kExpected) return expected(past);
+    if (code != kInFull) return static_cast<std::size_t>(code - kFirstSlot);
     T value;
     take(cursor, value);
     const std::size_t slot = value.slot();
@@ -200,7 +200,7 @@ class StepTable {
   std::vector<std::uint16_t> next_ = std::vector<std::uint16_t>(kPairs);
 };
 
-/// What writer and reader know of the steps so far.
+/// The state that the writer and the reader derive alike from the steps so far.
 struct StepPast {
   static constexpr std::size_t kDepth = 64;
 
@@ -271,15 +271,15 @@ void StepWriter::add(const Step& step) {
   const std::size_t begin_slot = begin.slot();
   const std::size_t rest_slot = rest.slot();
   const std::uint64_t rest_way = past.rest_way(begin_slot);
-  const std::uint64_t said = past.begins.say(begin, begin_slot, past.way());
-  const std::uint64_t said_of_rest = past.rests.say(rest, rest_slot, rest_way);
-  put_number(out, said << kSaidShift | (said_of_rest != kExpected ? kOtherRest : 0) |
+  const std::uint64_t code = past.begins.encode(begin, begin_slot, past.way());
+  const std::uint64_t rest_code = past.rests.encode(rest, rest_slot, rest_way);
+  put_number(out, code << kCodeShift | (rest_code != kExpected ? kOtherRest : 0) |
                       (way != 0 ? kOtherPlace : 0) | (is_other ? kOtherSource : 0));
   if (is_other) out += static_cast<char>(past.source);
   if (way != 0) put_signed(out, way);
-  if (said == kInFull) put(out, begin);
-  if (said_of_rest != kExpected) put_number(out, said_of_rest);
-  if (said_of_rest == kInFull) put(out, rest);
+  if (code == kInFull) put(out, begin);
+  if (rest_code != kExpected) put_number(out, rest_code);
+  if (rest_code == kInFull) put(out, rest);
   past.begins.follow(past.way(), begin_slot);
   past.rests.follow(rest_way, rest_slot);
   past.follow(begin, rest);
@@ -313,14 +313,14 @@ bool StepReader::next(Step& step) {
   Cursor& cursor = state_->cursor;
   StepPast& past = state_->past;
   if (cursor.at_end() || cursor.overrun()) return false;
-  const std::uint64_t head = take_most(cursor, ((kLastSaid + 1) << kSaidShift) - 1);
+  const std::uint64_t head = take_most(cursor, ((kLastCode + 1) << kCodeShift) - 1);
   if ((head & kOtherSource) != 0) past.source = cursor.u8();
   if ((head & kOtherPlace) != 0) past.index += take_signed(cursor);
-  const std::size_t begin_slot = past.begins.hear(head >> kSaidShift, past.way(), cursor);
+  const std::size_t begin_slot = past.begins.decode(head >> kCodeShift, past.way(), cursor);
   const std::uint64_t rest_way = past.rest_way(begin_slot);
-  const std::uint64_t said_of_rest =
-      (head & kOtherRest) != 0 ? take_most(cursor, kLastSaid) : kExpected;
-  const std::size_t rest_slot = past.rests.hear(said_of_rest, rest_way, cursor);
+  const std::uint64_t rest_code =
+      (head & kOtherRest) != 0 ? take_most(cursor, kLastCode) : kExpected;
+  const std::size_t rest_slot = past.rests.decode(rest_code, rest_way, cursor);
   const StepBegin& begin = past.begins[begin_slot];
   const StepRest& rest = past.rests[rest_slot];
   past.begins.follow(past.way(), begin_slot);

@@ -357,7 +357,7 @@ void Engine::close_gap(Source& source, const Element& element, std::uint64_t tar
   if (!same) {
     if (!source.thread->frames.empty() && kind != GapKind::kSwitch) {
       ++source.quality.gaps;
-      tell(source, kind == GapKind::kMissingCode ? Instant::kMissingCode : Instant::kGap);
+      report_instant(source, kind == GapKind::kMissingCode ? Instant::kMissingCode : Instant::kGap);
     }
     suspect_all(source);
     if (options_.sink != nullptr && kind != GapKind::kSwitch)

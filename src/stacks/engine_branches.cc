@@ -91,7 +91,7 @@ void Engine::show_top(Source& source) {
   if (thread.folded != 0) source.running.bounds = Bounds::all();
 }
 
-void Engine::tell(Source& source, Instant what) {
+void Engine::report_instant(Source& source, Instant what) {
   flush(source);
   if (options_.sink != nullptr)
     options_.sink->on_instant(source.thread->track, source.position(), what);
@@ -324,7 +324,7 @@ void Engine::jump(Source& source, const Element& element, std::uint64_t target) 
     // To the middle of a function that is open: its landing pad, or what longjmp() goes to.
     if (const auto live = search_live(source, base(source), size - 1, target)) {
       ++source.quality.unwinds;
-      tell(source, Instant::kUnwind);
+      report_instant(source, Instant::kUnwind);
       pop_to(source, *live + 1);
       return show_top(source);
     }
@@ -388,7 +388,7 @@ void Engine::go_back(Source& source, const Element& element, std::uint64_t targe
     ++source.quality.matches;
   } else {
     ++source.quality.deeper;
-    tell(source, Instant::kUnwind);
+    report_instant(source, Instant::kUnwind);
   }
   std::size_t left = *found;
   while (left > low && (thread.frames[left].flags & kFrameTail) != 0) --left;
@@ -441,7 +441,7 @@ void Engine::go_unmatched(Source& source, const Element& element, std::uint64_t 
   }
   if (const auto live = search_live(source, low, size - 1, target)) {
     ++source.quality.unwinds;
-    tell(source, Instant::kUnwind);
+    report_instant(source, Instant::kUnwind);
     pop_to(source, *live + 1);
     return show_top(source);
   }
@@ -455,7 +455,7 @@ void Engine::go_unmatched(Source& source, const Element& element, std::uint64_t 
   if (!is_genuine) return move(source, element, target);
   if (size - low > 1) {
     ++source.quality.resyncs;
-    tell(source, Instant::kResync);
+    report_instant(source, Instant::kResync);
     if (!source.context.known) lacks_contexts_ = true;
   }
   pop_to(source, low);
@@ -608,7 +608,7 @@ void Engine::leave_exception(Source& source, const Element& element, std::uint64
     }
     if (const auto live = search_live(source, base(source), thread.frames.size(), target)) {
       ++source.quality.unwinds;
-      tell(source, Instant::kUnwind);
+      report_instant(source, Instant::kUnwind);
       pop_to(source, *live + 1);
       return show_top(source);
     }

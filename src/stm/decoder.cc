@@ -54,8 +54,8 @@ constexpr auto kMeanings = [] {
 }  // namespace
 
 Decoder::Decoder(const Config& config, const Quirks& quirks)
-    : config_(config), quirks_(quirks), checks_(!quirks.contradictions_untold) {
-  told_timestamp_ = !checks_ || !config.stmtcsr.given() || config.timestamps_enabled();
+    : config_(config), quirks_(quirks), checks_(!quirks.contradictions_unreported) {
+  reported_timestamp_ = !checks_ || !config.stmtcsr.given() || config.timestamps_enabled();
 }
 
 void Decoder::clear_state() {
@@ -146,22 +146,22 @@ void Decoder::bad_packet(const Packet& packet) {
 /// Each contradiction is reported once.
 void Decoder::check_registers(const Packet& packet) {
   const Finding found = contradiction(config_, packet);
-  bool* told = nullptr;
+  bool* reported = nullptr;
   switch (found) {
     case Finding::kStmTimestampsOff:
-      told = &told_timestamp_;
+      reported = &reported_timestamp_;
       break;
     case Finding::kMasterTooHigh:
-      told = &told_master_;
+      reported = &reported_master_;
       break;
     case Finding::kChannelTooHigh:
-      told = &told_channel_;
+      reported = &reported_channel_;
       break;
     default:
       return;
   }
-  if (*told) return;
-  *told = true;
+  if (*reported) return;
+  *reported = true;
   report(Fault::kUnsupportedConfig, Severity::kWarning, packet.index, found);
 }
 
@@ -183,8 +183,8 @@ bool Decoder::take_off_time(const Packet& packet, Element& element) {
   element.extra &= static_cast<std::uint8_t>(~kSwTimestamp);
   // Bits that no later timestamp needs to repeat.
   lose_time();
-  if (!told_encoding_) {
-    told_encoding_ = true;
+  if (!reported_encoding_) {
+    reported_encoding_ = true;
     const protocol::PacketFault found = fault_of(packet.defect);
     report(found.fault, Severity::kWarning, packet.index, found.finding);
   }
@@ -250,7 +250,7 @@ bool Decoder::make(const Packet& packet, Element& element) {
   fill(packet, meaning.flags, meaning.kind, element);
   if (lacks_time(packet)) [[unlikely]]
     return take_off_time(packet, element);
-  if (packet.has_timestamp && packet.timestamp_bits != 0 && !told_timestamp_) [[unlikely]]
+  if (packet.has_timestamp && packet.timestamp_bits != 0 && !reported_timestamp_) [[unlikely]]
     check_registers(packet);
   return true;
 }

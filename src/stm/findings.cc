@@ -34,10 +34,9 @@ Finding contradiction(const Config& config, const Packet& packet) {
     return Finding::kMasterTooHigh;
   if (channel && config.stmspfeat3r.given() && packet.channel >= config.channel_count())
     return Finding::kChannelTooHigh;
-  const bool knows_off = config.stmtcsr.given() && !config.timestamps_enabled();
-  return knows_off && packet.has_timestamp && packet.timestamp_bits != 0
-             ? Finding::kStmTimestampsOff
-             : Finding::kNone;
+  const bool is_off = config.stmtcsr.given() && !config.timestamps_enabled();
+  return is_off && packet.has_timestamp && packet.timestamp_bits != 0 ? Finding::kStmTimestampsOff
+                                                                      : Finding::kNone;
 }
 
 }  // namespace waymark::stm

@@ -89,20 +89,20 @@ struct Parts {
     Finding check(const Packet& packet) {
       const Finding found = lacks_time(packet) ? stm::fault_of(packet.defect).finding
                                                : contradiction(config_, packet);
-      if (found == Finding::kNone || std::ranges::find(told_, found) != told_.end())
+      if (found == Finding::kNone || std::ranges::find(reported_, found) != reported_.end())
         return Finding::kNone;
-      told_[count_++] = found;
+      reported_[count_++] = found;
       return found;
     }
     static Finding at_end(std::uint64_t /*packets*/) { return Finding::kNone; }
 
    private:
     Config config_;
-    std::array<Finding, 4> told_{};  ///< Three contradictions, and an unknown encoding.
+    std::array<Finding, 4> reported_{};  ///< Three contradictions, and an unknown encoding.
     std::size_t count_ = 0;
   };
-  static bool tells_contradictions(const SourceOptions& options) {
-    return !Quirks::of(options.quirks).contradictions_untold;
+  static bool reports_contradictions(const SourceOptions& options) {
+    return !Quirks::of(options.quirks).contradictions_unreported;
   }
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kAsync; }
   /// Besides the time, only rare packets.

@@ -73,21 +73,21 @@ class CoreUnit : public TraceUnit {
       : TraceUnit(options, std::move(core), keep_truth),
         execution_(program, waypoints, execution),
         random_(Random(options.seed).fork()) {
-    say_context();
+    record_context();
   }
 
-  void say(EventKind kind, std::uint64_t number) {
+  void record(EventKind kind, std::uint64_t number) {
     TruthEvent event{.kind = kind};
     event.number = number;
     truth_.add(event);
   }
-  void say_exception(std::uint64_t number, std::uint64_t address) {
+  void record_exception(std::uint64_t number, std::uint64_t address) {
     TruthEvent event{.kind = EventKind::kException};
     event.number = number;
     event.address = address;
     truth_.add(event);
   }
-  void say_context() {
+  void record_context() {
     now_ = execution_.context();
     if (!options_.context_ids) now_.context_id = 0;
     if (!options_.vmids) now_.vmid = 0;
@@ -103,7 +103,7 @@ class CoreUnit : public TraceUnit {
       execution_.next(step);
       pass_time(step);
       hide(step);
-      if (step.context_changed) say_context();
+      if (step.context_changed) record_context();
     }
   }
   void hide(const Step& step) {

@@ -33,7 +33,7 @@ std::unique_ptr<Source> Etmv3Unit::make_source(const image::Image& image) const 
 
 void Etmv3Unit::plain_block(std::uint32_t count, bool taken) {
   // In cycle-accurate trace, each atom counts one cycle itself.
-  if (options_.cycle_counts) say(EventKind::kCycleCount, count);
+  if (options_.cycle_counts) record(EventKind::kCycleCount, count);
   for (; count != 0;) {
     const unsigned some = std::min<std::uint32_t>(count, kAtomRoom - atom_count_);
     atoms_ |= low_mask(some) << atom_count_;
@@ -76,12 +76,12 @@ void Etmv3Unit::branch(Place to, bool exception, std::uint16_t number) {
 void Etmv3Unit::put_timestamp() {
   const Packet packet = timestamp_packet();
   put(packet);
-  say(EventKind::kTimestamp, packet.timestamp);
+  record(EventKind::kTimestamp, packet.timestamp);
 }
 
 void Etmv3Unit::put_trigger() {
   put(PacketType::kTrigger);
-  say(EventKind::kEvent, 0);
+  record(EventKind::kEvent, 0);
   if (options_.cycle_counts) put_cycles();
 }
 
@@ -91,7 +91,7 @@ void Etmv3Unit::put_cycles() {
   packet.type = PacketType::kCycleCount;
   packet.cycle_count = random_.between(1, 1000);
   put(packet);
-  say(EventKind::kCycleCount, packet.cycle_count);
+  record(EventKind::kCycleCount, packet.cycle_count);
 }
 
 void Etmv3Unit::synchronise(etmv3::SyncReason reason) {
@@ -116,8 +116,8 @@ void Etmv3Unit::synchronise(etmv3::SyncReason reason) {
   sent_ = at;
   sent_context_.context_id = now_.context_id;
   if (begins) {
-    say_begin(reason);
-    if (options_.cycle_counts) say(EventKind::kCycleCount, packet.cycle_count);
+    record_begin(reason);
+    if (options_.cycle_counts) record(EventKind::kCycleCount, packet.cycle_count);
   }
   timestamp_known_ = false;
   context_packets();
@@ -134,20 +134,20 @@ void Etmv3Unit::on_block(const Step& step) {
   if (step.kind == StepKind::kPart) return;
   if (step.exception_return) {
     put(PacketType::kExceptionExit);
-    say(EventKind::kExceptionReturn, 0);
+    record(EventKind::kExceptionReturn, 0);
   }
   const bool jumped = step.taken && (block.is_indirect() || block.is_direct());
   // A reader follows direct branches, except those that change the instruction set.
   if (jumped && (block.is_indirect() || options_.branch_broadcast || step.next.isa != sent_.isa))
     branch(step.next, false, 0);
-  say_new_context(step);
+  record_new_context(step);
 }
 
 void Etmv3Unit::on_exception(const Step& step) {
   const std::uint16_t number = pft_exception_number(step.cause);
-  say_exception(number, 0);
+  record_exception(number, 0);
   branch(step.next, true, number);
-  say_new_context(step);
+  record_new_context(step);
 }
 
 }  // namespace waymark::synth

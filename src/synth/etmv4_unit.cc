@@ -269,8 +269,8 @@ void Etmv4Unit::put_timestamp() {
   put(packet);
   sent_.timestamp_known = true;
   sent_.timestamp = packet.timestamp;
-  say(EventKind::kTimestamp, packet.timestamp);
-  if (options_.cycle_counts) say(EventKind::kCycleCount, packet.cycle_count);
+  record(EventKind::kTimestamp, packet.timestamp);
+  if (options_.cycle_counts) record(EventKind::kCycleCount, packet.cycle_count);
 }
 
 void Etmv4Unit::put_cycle_count() {
@@ -298,7 +298,7 @@ void Etmv4Unit::put_cycle_count() {
   if (!packet.has_count) packet.cycle_count = 0;
   put(packet);
   depth_ -= n;
-  say(EventKind::kCycleCount, packet.cycle_count);
+  record(EventKind::kCycleCount, packet.cycle_count);
 }
 
 void Etmv4Unit::synchronise(bool trace_on, std::uint64_t reason) {
@@ -326,7 +326,7 @@ void Etmv4Unit::synchronise(bool trace_on, std::uint64_t reason) {
     put_timestamp();
   if (trace_on) {
     put(PacketType::kTraceOn);
-    say(EventKind::kTraceOn, reason);
+    record(EventKind::kTraceOn, reason);
   }
   // Hardware may trace one more block of the old flow before it sends the new address.
   next_.late = !trace_on && !next_.pending && !next_.matched && random_.one_in(4);
@@ -360,8 +360,8 @@ void Etmv4Unit::on_block(const Step& step) {
   }
   if (step.exception_return) {
     if (!config_.ete) put(PacketType::kExceptionReturn);
-    if (!config_.ete || block.isa == Isa::kA64) say(EventKind::kExceptionReturn, 0);
-    if (step.context_changed) say_context();
+    if (!config_.ete || block.isa == Isa::kA64) record(EventKind::kExceptionReturn, 0);
+    if (step.context_changed) record_context();
     next_.pending = true;
     return;
   }
@@ -402,8 +402,8 @@ void Etmv4Unit::on_exception(const Step& step) {
     address(at, false);
   }
   added(1);
-  say_exception(packet.exception, step.start);
-  if (step.context_changed) say_context();
+  record_exception(packet.exception, step.start);
+  if (step.context_changed) record_context();
   next_.matched = false;
   next_.pending = true;
 }
@@ -549,8 +549,8 @@ void Etmv4Unit::gap(PacketType type) {
   if (depth_ != 0) commit(depth_);
   put(type);
   const bool overflow = type == PacketType::kOverflow;
-  say(EventKind::kLost,
-      static_cast<std::uint64_t>(overflow ? UnsyncReason::kOverflow : UnsyncReason::kDiscard));
+  record(EventKind::kLost,
+         static_cast<std::uint64_t>(overflow ? UnsyncReason::kOverflow : UnsyncReason::kDiscard));
   run_hidden(random_.between(1, 40));
   synchronise(true, static_cast<std::uint64_t>(overflow ? TraceOnReason::kOverflow
                                                         : TraceOnReason::kNormal));
@@ -560,7 +560,7 @@ void Etmv4Unit::filter() {
   if (atoms_.count != 0) flush_atoms();
   run_hidden(random_.between(1, 40));
   put(PacketType::kTraceOn);
-  say(EventKind::kTraceOn, static_cast<std::uint64_t>(TraceOnReason::kNormal));
+  record(EventKind::kTraceOn, static_cast<std::uint64_t>(TraceOnReason::kNormal));
   stack_.clear();
   next_.matched = false;
   next_.late = false;
@@ -574,7 +574,7 @@ void Etmv4Unit::rare() {
     packet.type = PacketType::kEvent;
     packet.value = static_cast<std::uint8_t>(random_.between(1, 15));
     put(packet);
-    say(EventKind::kEvent, packet.value);
+    record(EventKind::kEvent, packet.value);
   }
   if (schedule_.take(kMispredict, random_)) mispredict_due_ = true;
   if (schedule_.take(kCommit, random_)) {

@@ -96,7 +96,7 @@ CodeBlock* Execution::build(Place place) {
 // The model's behaviour at the block's waypoint: as the program says, or else the usual one.
 void Execution::describe(CodeBlock& block) {
   using enum Behaviour::Kind;
-  const Behaviour* said = program_->behaviour_at(block.last_instruction());
+  const Behaviour* described = program_->behaviour_at(block.last_instruction());
   const std::uint32_t usual = usual_percent(block.last_instruction(), options_.habits);
   const bool spins = block.is_direct() && !block.conditional && block.target == block.start;
   block.plain = !block.link && !block.is_indirect() && !spins && program_->log() == nullptr;
@@ -112,22 +112,23 @@ void Execution::describe(CodeBlock& block) {
   } else if (!always && block.target <= block.start) {
     set_loop(block, 0, usual / 4);
   }
-  if (said == nullptr || (always && !block.is_indirect())) return;
-  if (!said->outcomes.empty() || !said->route.empty()) {
+  if (described == nullptr || (always && !block.is_indirect())) return;
+  if (!described->outcomes.empty() || !described->route.empty()) {
     block.replay = &replays_.by_branch[block.last_instruction()];
-    block.replay->recorded = said;
+    block.replay->recorded = described;
     block.plain = false;
     return;
   }
-  const bool fits = block.is_indirect() ? said->kind >= kTargets : said->kind <= kLoop;
-  if (said->kind != kLoop && !always) {
+  const bool fits = block.is_indirect() ? described->kind >= kTargets : described->kind <= kLoop;
+  if (described->kind != kLoop && !always) {
     block.loops = 0;
-    block.chance = chance_of(said->percent);
+    block.chance = chance_of(described->percent);
   }
   if (!fits) return;
-  block.kind = said->kind;
-  if (said->kind == kLoop) set_loop(block, said->from, std::max(said->from, said->to));
-  if (!said->targets.empty()) block.targets = &said->targets;
+  block.kind = described->kind;
+  if (described->kind == kLoop)
+    set_loop(block, described->from, std::max(described->from, described->to));
+  if (!described->targets.empty()) block.targets = &described->targets;
 }
 
 void Execution::next(Step& step) {

@@ -12,7 +12,7 @@ MessageUnit::MessageUnit(const UnitOptions& options, bool keep_truth)
       random_(Random(options.seed).fork()),
       schedule_({options.timestamp_mean, options.overflow_mean}, random_) {}
 
-void MessageUnit::say_message(std::uint64_t from, std::uint32_t width, std::uint64_t payload) {
+void MessageUnit::record_message(std::uint64_t from, std::uint32_t width, std::uint64_t payload) {
   TruthEvent event{.kind = EventKind::kMessage};
   event.number = from;
   event.count = width;
@@ -94,7 +94,7 @@ void StmUnit::message() {
   packet.timestamp = time_;
   packet.timestamp_bits = stm::Encoder::kFewestBits;
   note(encoder_.encode(packet, *out_));
-  say_message(master_ << 16 | channel_, size.bits, packet.payload);
+  record_message(master_ << 16 | channel_, size.bits, packet.payload);
 }
 
 // -- ITM ------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ void ItmUnit::message() {
   packet.size = hardware ? 1 : kSizes[random_.below(3)];
   packet.value = random_.next() & low_mask(hardware ? 6 : 8U * packet.size);
   note(itm::encode(packet, *out_));
-  say_message(packet.source | (hardware ? 0x100U : 0U), packet.size * 8U, packet.value);
+  record_message(packet.source | (hardware ? 0x100U : 0U), packet.size * 8U, packet.value);
   if (!timestamp_due()) return;
   const std::uint64_t delta = std::min<std::uint64_t>(time_ - stamped_, low_mask(28));
   stamped_ = time_;

@@ -21,7 +21,7 @@ class MessageUnit : public TraceUnit {
   virtual void synchronise() = 0;
   virtual void message() = 0;
   virtual void end_of_run() = 0;
-  void say_message(std::uint64_t from, std::uint32_t width, std::uint64_t payload);
+  void record_message(std::uint64_t from, std::uint32_t width, std::uint64_t payload);
   [[nodiscard]] bool timestamp_due();
 
   Random random_;

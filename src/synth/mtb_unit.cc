@@ -60,7 +60,7 @@ void MtbUnit::finish(std::vector<std::uint8_t>& out) {
   out_ = &out;
   if (!started_) return hide_waiting();
   config_.pc = static_cast<std::uint32_t>(execution_.place().address);
-  say_waiting();
+  record_waiting();
 }
 
 // -- Records --------------------------------------------------------------------------------------
@@ -75,14 +75,14 @@ void MtbUnit::put(mtb::PacketType type, std::uint64_t source, std::uint64_t dest
   note(mtb::encode(packet, *out_));
 }
 
-void MtbUnit::say_waiting() {
+void MtbUnit::record_waiting() {
   for (const TruthEvent& range : waiting_) truth_.add(range);
   waiting_.clear();
 }
 
 void MtbUnit::hide_waiting() {
   for (TruthEvent& range : waiting_) range.kind = EventKind::kHidden;
-  say_waiting();
+  record_waiting();
 }
 
 /// Tracing is stopped, and later started: the ranges after the last record are not shown.
@@ -136,24 +136,24 @@ void MtbUnit::on_block(const Step& step) {
       waiting_.push_back(branch);
     }
     for (std::size_t i = 0; i + 1 < waiting_.size(); ++i) waiting_[i].kind = EventKind::kHidden;
-    say(EventKind::kTraceOn, static_cast<std::uint64_t>(TraceOnReason::kNormal));
+    record(EventKind::kTraceOn, static_cast<std::uint64_t>(TraceOnReason::kNormal));
   }
-  say_waiting();
+  record_waiting();
   if (!step.exception_return) return put(mtb::PacketType::kBranch, source, step.next.address);
   constexpr std::uint32_t kValues[] = {0xFFFF'FFF1, 0xFFFF'FFF9, 0xFFFF'FFFD};
   const std::uint32_t value = kValues[random_.below(3)];
   put(mtb::PacketType::kBranch, source, value & ~1U);
   put(mtb::PacketType::kExceptionReturn, value, step.next.address);
-  say(EventKind::kExceptionReturn, 0);
+  record(EventKind::kExceptionReturn, 0);
 }
 
 void MtbUnit::on_exception(const Step& step) {
   if (!started_) {
     hide_waiting();
-    say(EventKind::kTraceOn, static_cast<std::uint64_t>(TraceOnReason::kNormal));
+    record(EventKind::kTraceOn, static_cast<std::uint64_t>(TraceOnReason::kNormal));
   }
-  say_waiting();
-  say_exception(number_of(step.next.address), step.start);
+  record_waiting();
+  record_exception(number_of(step.next.address), step.start);
   put(mtb::PacketType::kException, step.start, step.next.address);
 }
 

@@ -31,7 +31,7 @@ class MtbUnit final : public CoreUnit {
   /// Executed without a record so far.
   void wait(const Step& step);
   void put(mtb::PacketType type, std::uint64_t source, std::uint64_t destination);
-  void say_waiting();
+  void record_waiting();
   void hide_waiting();
   void begin_again();
   [[nodiscard]] std::uint32_t number_of(std::uint64_t handler) const;

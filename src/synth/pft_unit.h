@@ -136,14 +136,14 @@ class PftUnit : public CoreUnit {
                                                 static_cast<std::uint32_t>(sent_.address)));
   }
 
-  void say_begin(Reason reason) {
-    say(EventKind::kTraceOn,
-        static_cast<std::uint64_t>(reason == Protocol::kOverflow ? TraceOnReason::kOverflow
-                                                                 : TraceOnReason::kNormal));
+  void record_begin(Reason reason) {
+    record(EventKind::kTraceOn,
+           static_cast<std::uint64_t>(reason == Protocol::kOverflow ? TraceOnReason::kOverflow
+                                                                    : TraceOnReason::kNormal));
   }
-  void say_new_context(const Step& step) {
+  void record_new_context(const Step& step) {
     if (!step.context_changed) return;
-    say_context();
+    record_context();
     context_packets();
   }
 

@@ -133,7 +133,7 @@ class ProgrammedUnit final : public Etmv4Unit {
       if (on_) {
         on_exception(step_);
       } else if (step_.context_changed) {
-        say_context();
+        record_context();
       }
     } else {
       follow_block(watch(here), before);
@@ -169,7 +169,7 @@ class ProgrammedUnit final : public Etmv4Unit {
       if (atoms_.count != 0) flush_atoms();
       on_ = false;
       hide(step_);
-      if (step_.context_changed) say_context();
+      if (step_.context_changed) record_context();
       return;
     }
     Step shown = step_;
@@ -183,7 +183,7 @@ class ProgrammedUnit final : public Etmv4Unit {
     }
     if (!on_ || seen.first != 0) {
       put(etmv4::PacketType::kTraceOn);
-      say(EventKind::kTraceOn, static_cast<std::uint64_t>(TraceOnReason::kNormal));
+      record(EventKind::kTraceOn, static_cast<std::uint64_t>(TraceOnReason::kNormal));
       stack_.clear();
       next_.matched = next_.late = false;
       next_.pending = on_ = true;
@@ -208,7 +208,7 @@ class ProgrammedUnit final : public Etmv4Unit {
       packet.type = etmv4::PacketType::kEvent;
       packet.value = events_;
       put(packet);
-      say(EventKind::kEvent, events_);
+      record(EventKind::kEvent, events_);
       events_ = 0;
     }
     if (timestamp_due_ && settings_.timestamp_with_sync && on_) put_timestamp();
@@ -329,7 +329,7 @@ std::vector<std::string> not_modelled(const ProgrammedOptions& options,
   const auto caps = etm4x::read_capabilities(options.id, options.environment);
   const Plan plan = etm4x::plan_of(options.image, caps);
   std::vector<std::string> all;
-  const auto say = [&all](bool is_so, std::string_view text) {
+  const auto record = [&all](bool is_so, std::string_view text) {
     if (is_so) all.emplace_back(text);
   };
   const unsigned shift = execution.secure ? 0 : 4;
@@ -343,27 +343,28 @@ std::vector<std::string> not_modelled(const ProgrammedOptions& options,
                     etm4x::levels_text(1U << (execution.el + shift)),
                     etm4x::levels_text(1U << (handlers + shift))));
   }
-  say(uses(plan, etm4x::ResourceKind::kExternal), "External inputs are never active.");
+  record(uses(plan, etm4x::ResourceKind::kExternal), "External inputs are never active.");
   bool inputs = plan.start_inputs || plan.stop_inputs || uses(plan, etm4x::ResourceKind::kPeInput);
   for (const auto& shot : plan.shots) inputs = inputs || shot.pe_inputs != 0;
-  say(inputs, "PE comparator inputs are never active.");
-  say(plan.q_elements.has_value(),
-      "When a unit makes Q elements is not known: none are made, so a real "
-      "trace "
-      "can be smaller.");
-  say(plan.conditional.has_value(),
-      "Conditional instructions other than branches are not traced: a real trace is larger.");
-  say(plan.p0.has_value(),
-      "Loads and stores are not waypoints in the model: a real trace is larger.");
-  say(plan.stall || plan.stall_priority || plan.no_overflow,
-      "The sink takes every byte: nothing overflows, and the core is never stalled.");
-  say(plan.trace_reset || plan.trace_error, "There are no resets and no system errors.");
-  say(plan.atb_trigger.has_value(), "Triggers on the bus are not modelled.");
-  say(caps.syncpr, "The unit's fixed synchronisation period is not known: 4096 bytes are taken.");
-  say(plan.cycles && !bit<29>(options.id.idr[0]),
-      "Cycle counts are those of a unit with TRCIDR0.COMMOPT 1: they commit nothing.");
-  say(plan.timestamps && bits<15, 12>(options.id.devarch) == 5 && bit<23>(options.id.idr[0]),
-      "Timestamp markers are not made.");
+  record(inputs, "PE comparator inputs are never active.");
+  record(plan.q_elements.has_value(),
+         "When a unit makes Q elements is not known: none are made, so a real "
+         "trace "
+         "can be smaller.");
+  record(plan.conditional.has_value(),
+         "Conditional instructions other than branches are not traced: a real trace is larger.");
+  record(plan.p0.has_value(),
+         "Loads and stores are not waypoints in the model: a real trace is larger.");
+  record(plan.stall || plan.stall_priority || plan.no_overflow,
+         "The sink takes every byte: nothing overflows, and the core is never stalled.");
+  record(plan.trace_reset || plan.trace_error, "There are no resets and no system errors.");
+  record(plan.atb_trigger.has_value(), "Triggers on the bus are not modelled.");
+  record(caps.syncpr,
+         "The unit's fixed synchronisation period is not known: 4096 bytes are taken.");
+  record(plan.cycles && !bit<29>(options.id.idr[0]),
+         "Cycle counts are those of a unit with TRCIDR0.COMMOPT 1: they commit nothing.");
+  record(plan.timestamps && bits<15, 12>(options.id.devarch) == 5 && bit<23>(options.id.idr[0]),
+         "Timestamp markers are not made.");
   return all;
 }
 

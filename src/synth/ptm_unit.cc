@@ -38,8 +38,8 @@ std::uint32_t PtmUnit::take_cycles() {
   return count;
 }
 
-void PtmUnit::say_cycles(std::uint32_t count) {
-  if (options_.cycle_counts) say(EventKind::kCycleCount, count);
+void PtmUnit::record_cycles(std::uint32_t count) {
+  if (options_.cycle_counts) record(EventKind::kCycleCount, count);
 }
 
 // With cycle counts, each atom is a separate packet.
@@ -58,7 +58,7 @@ void PtmUnit::flush_atoms() {
   if (options_.cycle_counts) {
     packet.has_cycle_count = true;
     packet.cycle_count = take_cycles();
-    say_cycles(packet.cycle_count);
+    record_cycles(packet.cycle_count);
   }
   note(ptm::encode(packet, config_, *out_));
 }
@@ -82,7 +82,7 @@ void PtmUnit::branch(Place to, bool exception, std::uint16_t number) {
     packet.cycle_count = take_cycles();
   }
   put(packet);
-  say_cycles(packet.cycle_count);
+  record_cycles(packet.cycle_count);
   sent_ = to;
 }
 
@@ -94,13 +94,13 @@ void PtmUnit::put_timestamp() {
     packet.cycle_count = take_cycles();
   }
   put(packet);
-  say(EventKind::kTimestamp, packet.timestamp);
-  say_cycles(packet.cycle_count);
+  record(EventKind::kTimestamp, packet.timestamp);
+  record_cycles(packet.cycle_count);
 }
 
 void PtmUnit::put_trigger() {
   put(PacketType::kTrigger);
-  say(EventKind::kEvent, 0);
+  record(EventKind::kEvent, 0);
 }
 
 void PtmUnit::synchronise(ptm::IsyncReason reason) {
@@ -127,8 +127,8 @@ void PtmUnit::synchronise(ptm::IsyncReason reason) {
   sent_context_.context_id = now_.context_id;
   stack_.clear();
   if (!periodic) {
-    say_begin(reason);
-    say_cycles(packet.cycle_count);
+    record_begin(reason);
+    record_cycles(packet.cycle_count);
   }
   timestamp_known_ = false;
   context_packets();
@@ -142,7 +142,7 @@ void PtmUnit::on_block(const Step& step) {
   const CodeBlock& block = *step.block;
   if (step.exception_return) {
     put(PacketType::kExceptionReturn);
-    say(EventKind::kExceptionReturn, 0);
+    record(EventKind::kExceptionReturn, 0);
   }
   truth_.range(step.start, step.end, step.count, step.taken, block.isa);
   if (step.kind == StepKind::kPart) {
@@ -172,14 +172,14 @@ void PtmUnit::on_block(const Step& step) {
     atom(step.taken);
   }
   if (step.taken && block.link) stack_.push({block.end, block.isa});
-  say_new_context(step);
+  record_new_context(step);
 }
 
 void PtmUnit::on_exception(const Step& step) {
   const std::uint16_t number = pft_exception_number(step.cause);
-  say_exception(number, step.start);
+  record_exception(number, step.start);
   branch(step.next, true, number);
-  say_new_context(step);
+  record_new_context(step);
 }
 
 }  // namespace waymark::synth

@@ -40,7 +40,7 @@ class PtmUnit final : public PftUnit<PtmUnit, PtmProtocol> {
   void flush_atoms();
   void branch(Place to, bool exception, std::uint16_t number);
   std::uint32_t take_cycles();
-  void say_cycles(std::uint32_t count);
+  void record_cycles(std::uint32_t count);
 
   void synchronise(ptm::IsyncReason reason);
   void on_block(const Step& step);

@@ -231,7 +231,7 @@ void StreamSplitter::take(Frame& frame, std::size_t size, FrameEnd end) {
   rest_ = rest_.subspan(size);
   index_ += size;
   wanted_ = 0;
-  doubt_.reset();
+  uncertain_.reset();
   credit_.earn(size);
 }
 
@@ -239,7 +239,7 @@ StreamSplitter::Place StreamSplitter::look_for_next(Bytes view, bool is_final) {
   Place place;
   std::size_t best = view.size() + 2;
   std::array<std::size_t, 4> words_end{};  // By the alignment of the words.
-  for (std::size_t at = doubt_->from; at + 4 <= view.size() && at + 4 < best; ++at) {
+  for (std::size_t at = uncertain_->from; at + 4 <= view.size() && at + 4 < best; ++at) {
     if (!credit_.spend(1)) return {.is_spent = true};
     if (!is_plausible_header(load_le<std::uint32_t>(view.data() + at))) continue;
     const Bytes part = view.first(std::min(view.size(), best - 1));
@@ -247,7 +247,8 @@ StreamSplitter::Place StreamSplitter::look_for_next(Bytes view, bool is_final) {
     if (at < words_end[at % 4] || !is_possible(part, at)) continue;
     // If the header is right, its fields end at `least`, and what looks like a short message before
     // that is probably part of them.
-    if (at < doubt_->least && is_short_header(load_le<std::uint32_t>(view.data() + at))) continue;
+    if (at < uncertain_->least && is_short_header(load_le<std::uint32_t>(view.data() + at)))
+      continue;
     const Proof proof = prove(part, at, is_final && part.size() == view.size(), credit_);
     if (proof.verdict == Verdict::kSpent) return {.is_spent = true};
     // If the first of several words does not begin a chain, the second one does not either.
@@ -262,7 +263,7 @@ StreamSplitter::Place StreamSplitter::look_for_next(Bytes view, bool is_final) {
 std::optional<std::size_t> StreamSplitter::search(bool all_is_there) {
   while (true) {
     const std::size_t size =
-        doubt_->searched == 0 ? kFirstSearch : std::min(2 * doubt_->searched, kLookAhead);
+        uncertain_->searched == 0 ? kFirstSearch : std::min(2 * uncertain_->searched, kLookAhead);
     if (rest_.size() < size && !all_is_there) {
       wanted_ = size;
       return std::nullopt;
@@ -271,17 +272,17 @@ std::optional<std::size_t> StreamSplitter::search(bool all_is_there) {
     const bool is_all = all_is_there && view.size() == rest_.size();
     const bool is_final = is_all || view.size() == kLookAhead;
     const Place place = look_for_next(view, is_final);
-    const std::size_t claimed = doubt_->claimed;
+    const std::size_t claimed = uncertain_->claimed;
     if (place.at != 0) {
       // What follows a damaged message belongs to it, unless it can be a message.
-      return claimed != 0 && place.at > claimed && doubt_->leads_on ? claimed : place.at;
+      return claimed != 0 && place.at > claimed && uncertain_->leads_on ? claimed : place.at;
     }
     if (place.is_spent || is_final) {
       if (claimed != 0) return claimed;
       // A chain that begins in the second half may end past the window.
       return is_all || place.is_spent ? view.size() : kMaxMessage;
     }
-    doubt_->searched = size;
+    uncertain_->searched = size;
   }
 }
 
@@ -290,23 +291,24 @@ bool StreamSplitter::split(Frame& frame, bool all_is_there) {
   const Bytes view = rest_.first(std::min(rest_.size(), kLookAhead));
   const bool is_final = all_is_there || view.size() == kLookAhead;
   const Outline first = outline(view);
-  if (!doubt_) {
-    const bool says_size = first.kind == Outline::Kind::kCut || first.kind == Outline::Kind::kOpen;
-    if (says_size && view.size() < first.size && !all_is_there) {
+  if (!uncertain_) {
+    const bool states_size =
+        first.kind == Outline::Kind::kCut || first.kind == Outline::Kind::kOpen;
+    if (states_size && view.size() < first.size && !all_is_there) {
       wanted_ = first.size;
       return false;
     }
-    Doubt doubt{.kind = FrameEnd::kWhole, .from = 1};
+    UncertainStart uncertain{.kind = FrameEnd::kWhole, .from = 1};
     switch (first.kind) {
       case Outline::Kind::kNone:
-        doubt.kind = FrameEnd::kNoMessage;
+        uncertain.kind = FrameEnd::kNoMessage;
         break;
       case Outline::Kind::kCut:
-        doubt.kind = FrameEnd::kEndOfInput;
+        uncertain.kind = FrameEnd::kEndOfInput;
         break;
       case Outline::Kind::kOpen:
-        doubt.kind = FrameEnd::kGuessed;
-        doubt.from = std::min(first.size, view.size());
+        uncertain.kind = FrameEnd::kGuessed;
+        uncertain.from = std::min(first.size, view.size());
         break;
       case Outline::Kind::kKnown: {
         // If the budget is spent, the length is believed, so that the stream continues.
@@ -319,17 +321,17 @@ bool StreamSplitter::split(Frame& frame, bool all_is_there) {
           take(frame, first.size, FrameEnd::kWhole);
           return true;
         }
-        doubt.least = look.least;
-        doubt.claimed = first.size;
+        uncertain.least = look.least;
+        uncertain.claimed = first.size;
         break;
       }
     }
-    doubt_ = doubt;
+    uncertain_ = uncertain;
   }
-  if (doubt_->claimed != 0 && !doubt_->is_followed) {
+  if (uncertain_->claimed != 0 && !uncertain_->is_followed) {
     // Most damage does not affect the length.  An attempt that must be repeated costs nothing, so
     // that chunks make no difference.
-    const std::size_t claimed = doubt_->claimed;
+    const std::size_t claimed = uncertain_->claimed;
     SearchCredit credit = credit_;
     const Verdict verdict = follow(view, claimed, is_final, credit, wanted_);
     if (verdict == Verdict::kLater) return false;
@@ -339,15 +341,15 @@ bool StreamSplitter::split(Frame& frame, bool all_is_there) {
       take(frame, claimed, FrameEnd::kWhole);
       return true;
     }
-    doubt_->is_followed = true;
+    uncertain_->is_followed = true;
     const Outline next = outline(view.subspan(claimed));
-    doubt_->leads_on =
+    uncertain_->leads_on =
         next.kind != Outline::Kind::kNone && !next.is_short && view.size() >= claimed + 4;
   }
   const std::optional<std::size_t> size = search(all_is_there);
   if (!size) return false;
   ++doubtful_;
-  FrameEnd end = doubt_->kind;
+  FrameEnd end = uncertain_->kind;
   if (end == FrameEnd::kEndOfInput && *size != rest_.size()) end = FrameEnd::kWhole;
   if (end == FrameEnd::kNoMessage && size_of_unknown(view) == *size) end = FrameEnd::kWhole;
   take(frame, *size, end);

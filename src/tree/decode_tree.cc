@@ -267,9 +267,10 @@ void DecodeTree::split(frames::Demux& demux, const SourceWork& work) {
       const frames::Frame& frame = demux.frame();
       for (std::size_t i = 0; i < frame.count; ++i) {
         const frames::Segment& segment = frame.segments[i];
-        const bool heard = listener(segment.id) != nullptr || make_source(segment.id) != nullptr;
-        demux.statistics().count(segment.id, segment.size, heard);
-        if (!heard) continue;
+        const bool is_wanted =
+            listener(segment.id) != nullptr || make_source(segment.id) != nullptr;
+        demux.statistics().count(segment.id, segment.size, is_wanted);
+        if (!is_wanted) continue;
         const std::size_t passed = passed_of(segment);
         if (passed == segment.size) continue;
         first_[segment.id] = 0;

@@ -14,7 +14,7 @@ namespace waymark::view {
 namespace {
 
 /// What an element says about the callers of what its source executes next.
-void tell_gap(WindowTree& tree, const Element& element) {
+void add_gap(WindowTree& tree, const Element& element) {
   switch (element.kind) {
     case ElementKind::kAddrNacc:
       tree.miss_code(element.trace_id, true);
@@ -47,7 +47,7 @@ Result<Reached> decode_into(WindowTree& tree, Replay& replay, const WindowCut& c
     if (is_range(element)) {
       reached[element.trace_id] = n + element.count;
     } else {
-      tell_gap(tree, element);
+      add_gap(tree, element);
     }
     return !most || element.index < start || element.index - start < *most;
   };

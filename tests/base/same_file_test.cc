@@ -43,7 +43,7 @@ TEST_F(SameFile, links_are_the_file_that_they_lead_to) {
   EXPECT_EQ(find_same_file(path("b"), files), files.data());
 }
 
-TEST_F(SameFile, what_is_no_regular_file_is_none) {
+TEST_F(SameFile, only_regular_files_are_compared) {
   const std::vector<std::string> files{"/dev/null", path("missing"), folder_.string()};
   for (const std::string& name : files) EXPECT_EQ(find_same_file(name, files), nullptr) << name;
 }

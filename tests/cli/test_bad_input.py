@@ -150,12 +150,12 @@ def test_a_damaged_packet(run, tmp_path):
     run('decode', 'x', '--strict', expect=1).says('damage').has(RANGE)
 
 
-def test_names_that_do_not_exist_are_told_those_that_do(run, good):
+def test_an_unknown_name_lists_the_known_ones(run, good):
     run('decode', good, '--id', '0x33', expect=3).says('--id', '0x10')
     run('decode', good, '--buffer', 'ETB_9', expect=3).says('--buffer', 'ETB_0')
 
 
-def test_info_of_one_id_tells_nothing_of_others(run, tmp_path, good):
+def test_info_of_one_id_is_silent_about_others(run, tmp_path, good):
     pair = make_snapshot(tmp_path / 'pair', framed(0x10, ETMV4_START + ATOM_E * 2) +
                          framed(0x22, bytes([1, 2, 3])), 'coresight')
     (pair / 'etm1.ini').write_text((pair / 'etm.ini').read_text().replace('ETM_0', 'ETM_1').replace('0x10', '0x12'))
@@ -198,6 +198,6 @@ def test_help_has_exit_codes_and_examples(run):
     run('decode', '--help').matches('(?i)^examples')
 
 
-def test_info_says_what_looks_wrong(run, tmp_path):
+def test_info_reports_what_looks_wrong(run, tmp_path):
     make_snapshot(tmp_path / 'x', bytes(4096))
     run('info', 'x').has('no synchronisation point')

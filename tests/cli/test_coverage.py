@@ -181,7 +181,7 @@ def check_element(element):
         check_element(child)
 
 
-def test_cobertura_says_what_lcov_says(export, program):
+def test_cobertura_and_lcov_agree(export, program):
     (records,) = read_tracefile(export('lcov', program)).values()
     report = ElementTree.fromstring(export('cobertura', program))
     check_element(report)

@@ -55,7 +55,7 @@ def test_each_instruction_of_each_range(run, sample):
         assert len(addresses) == row['instructions']
 
 
-def test_text_says_what_json_says(run, sample):
+def test_text_and_json_agree(run, sample):
     texts = [plain(row['text']) for row in instructions(run('decode', sample, '--disassemble', '--format', 'json'))]
     lines = [line.split(None, 2) for line in run('decode', sample, '--disassemble', '--color', 'never').lines]
     shown = [' '.join(re.sub('  ; .*', '', rest).split()) for first, _, rest in lines if first.startswith('0x')]

@@ -27,7 +27,7 @@ def findings(run, *words, expect=0):
     return json.loads(run('export', 'findings', *words, expect=expect).out)
 
 
-def test_findings_are_the_doubts_of_info(run, captures):
+def test_findings_match_the_doubts_in_info(run, captures):
     of = {one['input']: one for one in findings(run, *captures, expect=3)['captures']}
     assert list(of) == captures
     for path in ('good', 'zeros', 'perf/perf.data', 'swo.bin'):
@@ -39,7 +39,7 @@ def test_findings_are_the_doubts_of_info(run, captures):
     assert 'no_bytes' in kinds['zeros'] or 'no_sync_point' in kinds['zeros']
 
 
-def test_what_info_says_of_trace_without_a_description_is_a_finding(run, captures):
+def test_findings_include_what_info_reports_about_undescribed_trace(run, captures):
     of = {one['input']: one for one in findings(run, *captures, expect=3)['captures']}
     said = json.loads(run('info', 'dump.bin', '--format', 'json').out)
     finding, = of['dump.bin']['findings']

@@ -215,7 +215,7 @@ def left(folder):
     return {path.name for path in folder.glob('.part.*')}
 
 
-def test_folders_that_killed_processes_leave_are_removed_when_nobody_uses_them(run, tmp_path, walks, runs):
+def test_folders_left_by_killed_processes_are_removed_once_unused(run, tmp_path, walks, runs):
     write_job(tmp_path, walks, "what = 'events'\nshards = 3")
     fresh(run, tmp_path)
     attempts = tmp_path / 'job/attempts'

@@ -66,7 +66,7 @@ def test_an_index_is_made_and_found_complete_the_next_time(run, long, index_file
     run('index', long).has(f'{SIZE} of them already indexed')
 
 
-def test_info_says_the_same_with_an_index_and_without(run, long):
+def test_info_is_the_same_with_and_without_an_index(run, long):
     without = run('info', long).lines
     run('index', long)
     assert [line for line in run('info', long).lines if not line.startswith('index ')] == without

@@ -309,24 +309,24 @@ def test_missing_registers_are_those_of_the_protocol(run, stream_file, protocol,
         *absent)
 
 
-@pytest.mark.parametrize('protocol, data, said, not_said', [
+@pytest.mark.parametrize('protocol, data, expected_texts, absent', [
     ('itm', ITM_SYNC * 8, ['ITM'], ['address', 'TRC']),
     ('stm', STM_START, ['STM'], ['address', 'TRC'])])
-def test_nothing_decoded_is_explained_by_protocol(run, tmp_path, protocol, data, said, not_said):
+def test_nothing_decoded_is_explained_by_protocol(run, tmp_path, protocol, data, expected_texts, absent):
     (tmp_path / 'x.bin').write_bytes(data)
     run('decode', 'x.bin', '--framing', 'none', '--protocol', protocol, expect=1).one_sentence(
-        'nothing could be decoded', *said).never_says(*not_said)
+        'nothing could be decoded', *expected_texts).never_says(*absent)
 
 
-@pytest.mark.parametrize('protocol, registers, said, not_said', [
+@pytest.mark.parametrize('protocol, registers, expected_texts, absent', [
     ('ptm', ['ETMCR', 'ETMIDR', 'ETMCCER'], ['ETMSYNCFR'], ['TRC', 'probe']),
     ('etmv3', ['ETMCR', 'ETMIDR', 'ETMCCER'], ['ETMSYNCFR'], ['TRC', 'probe']),
     ('etmv4', ['TRCCONFIGR', 'TRCIDR0', 'TRCIDR2'], ['TRCSYNCPR'], ['ETMCR', 'probe']),
     ('stm', [], ['STMSYNCR'], ['TRC', 'probe'])])
-def test_info_gives_advice_by_protocol(run, tmp_path, protocol, registers, said, not_said):
+def test_info_gives_advice_by_protocol(run, tmp_path, protocol, registers, expected_texts, absent):
     (tmp_path / 'x.bin').write_bytes(b'\x11' * 64)
     values = [word for name in registers for word in ('--reg', name + '=0')]
-    run('info', 'x.bin', '--framing', 'none', '--protocol', protocol, *values).has(*said).lacks(*not_said)
+    run('info', 'x.bin', '--framing', 'none', '--protocol', protocol, *values).has(*expected_texts).lacks(*absent)
 
 
 # -- info -------------------------------------------------------------------------------------------------

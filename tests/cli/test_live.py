@@ -271,7 +271,7 @@ def test_wrong_addresses(run, text, said):
     run('decode', text, expect=2).one_sentence(text, said).empty()
 
 
-def test_nobody_is_there(run):
+def test_no_server_answers(run):
     port = free_port()
     for scheme in ('tcp', 'openocd', 'orbuculum'):
         run('decode', f'{scheme}://127.0.0.1:{port}', expect=3).one_sentence(f'127.0.0.1:{port}', 'Check that')

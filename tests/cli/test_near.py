@@ -154,7 +154,7 @@ def test_a_recording(run, synth):
     assert shown == end_of(everything, 100)
 
 
-def test_it_says_what_cannot_be(run, capture):
+def test_impossible_requests_are_explained(run, capture):
     run('decode', capture, '--last', 3, '--around', 4, expect=2).one_sentence('--last cannot be used with --around')
     run('decode', capture, '--last', 0, expect=2).one_sentence('--last: Value 0 not in range')
     run('decode', capture, '--around', '9000000', expect=2).one_sentence('--around 9000000: the trace has 1')

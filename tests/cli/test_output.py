@@ -145,11 +145,11 @@ def test_merge_gives_every_line_a_time(run, tmp_path):
                                                                      '100,exact,element,27,')
 
 
-def test_merge_says_what_has_no_time(run, good):
+def test_merge_reports_sources_without_time(run, good):
     run('decode', good, '--merge', 'time').says('race ID 0x10 has no timestamps')
 
 
-def test_merge_says_whose_time_goes_back(run, tmp_path):
+def test_merge_reports_sources_whose_time_goes_back(run, tmp_path):
     # Timestamps 100, 2^63 + 100, 110, 120 in all nine bytes, each with an atom after it.
     make_snapshot(tmp_path / 'jump', ETMV4_START + ATOM_E + bytes.fromhex(
         '02e48080808080808000f7' '02e48080808080808080f7' '02ee8080808080808000f7' '02f88080808080808000f7'))

@@ -142,7 +142,7 @@ def test_stm_in_the_nibble_order_of_the_simulator(run, file):
     ('stm', STM_START + hexes('1ee101')),
     ('itm', ITM_SYNC + hexes('0141 0501 2020 2020')),
 ])
-def test_no_damage_is_due_to_registers_that_nobody_gave(run, file, protocol, stream):
+def test_missing_registers_cause_no_damage(run, file, protocol, stream):
     """Frames give the ID of a stream, but not the rest of the register."""
     file('frames.bin', framed(0x14, stream, fill=b'\x20' if protocol == 'itm' else b'\0'))
     for command in ('decode', 'packets'):

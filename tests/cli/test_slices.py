@@ -245,7 +245,7 @@ def test_whole_and_cut_tables_in_one_job(run, tmp_path, long, synth):
     assert same_folders(tmp_path, 'serial', 'merged')
 
 
-def test_tables_of_a_capture_that_says_nothing(run, tmp_path):
+def test_tables_of_a_capture_without_events(run, tmp_path):
     (tmp_path / 'noise').write_bytes(random.Random(1).randbytes(50000))
     raw = ['--protocol', 'stm', '--framing', 'none']
     options = "protocol = 'stm'\nframing = 'none'"

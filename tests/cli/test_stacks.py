@@ -248,7 +248,7 @@ def test_threads_of_a_recording_have_their_own_stacks(run, synth, tmp_path):
     assert 0 < sum(parts) <= sum(row['own_instructions'] for row in rows)
 
 
-def test_missing_code_is_said(run, synth, copy, tmp_path):
+def test_missing_code_is_reported(run, synth, copy, tmp_path):
     capture = copy(synth('--exceptions', 20, '--size', 20000, '--timestamps', 50), 'holes')
     for image in capture.glob('memory_*.bin'):
         image.write_bytes(image.read_bytes()[:image.stat().st_size // 2])

@@ -43,7 +43,7 @@ def test_a_reader_that_leaves(python):
     assert result.lines == ['1']
 
 
-def test_interrupted_while_nobody_reads(python):
+def test_interrupted_while_the_output_is_not_read(python):
     result = python.interrupted(
         '-c', 'import signal, sys\nsignal.signal(2, lambda *_: sys.exit(130))\nwhile True: print("line")')
     assert result.lines[0] == 'line'

@@ -30,8 +30,8 @@ def test_making_one_is_silent_on_standard_error(run):
     run('synth', '-o', 'x', '--size', 1000).quiet().has(' bytes of 1 source, ')
 
 
-def test_it_says_before_it_begins_how_large_the_ground_truth_is(run, tmp_path):
-    def said_before_the_trace(*options):
+def test_the_size_of_the_ground_truth_is_announced_first(run, tmp_path):
+    def messages_before_the_trace(*options):
         _, process = run.start('synth', '-o', 'x', '--size', '900G', *options, start_new_session=True,
                                stderr=subprocess.PIPE)
         while not (tmp_path / 'x/trace.bin').exists():
@@ -40,9 +40,9 @@ def test_it_says_before_it_begins_how_large_the_ground_truth_is(run, tmp_path):
         said = process.communicate(timeout=600)[1].decode()
         assert process.returncode == 130
         return said
-    said = said_before_the_trace()
+    said = messages_before_the_trace()
     assert 'ground truth will take about' in said and '--no-truth' in said
-    assert 'ground truth' not in said_before_the_trace('--no-truth')
+    assert 'ground truth' not in messages_before_the_trace('--no-truth')
 
 
 def test_a_capture_without_ground_truth(run, tmp_path):

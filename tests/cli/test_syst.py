@@ -269,7 +269,7 @@ def backwards(tmp_path):
     return 'backwards.stp'
 
 
-def test_times_that_run_backwards_are_said_and_sorted(run, backwards):
+def test_times_that_run_backwards_are_reported_and_sorted(run, backwards):
     result = run('syst', backwards).one_sentence('note: ', '2 messages are earlier', '--sort')
     assert texts(result) == 'one two 333 555'
     assert texts(run('syst', backwards, '--sort').quiet()) == 'two 555 one 333'

@@ -190,7 +190,7 @@ def test_statistics_are_those_of_the_values(walks, tables, tmp_path):
     assert [fact['nulls'], fact['n']] == [bounds[0]['nulls'], bounds[0]['n']]
 
 
-def test_a_file_says_who_wrote_it(run, walks, tables, tmp_path):
+def test_a_file_names_its_producer(run, walks, tables, tmp_path):
     tables(walks.capture, '--table', 'counts')
     version = run('--version').out.split()[1]
     made, = duckdb.ask(tmp_path, "SELECT created_by AS by FROM parquet_file_metadata('tables/counts/*.parquet')")
@@ -238,7 +238,7 @@ def test_an_empty_capture_has_tables_without_rows(run, tables, tmp_path):
         assert duckdb.ask(tmp_path, f"FROM 'tables/{table}/*.parquet'") == []
 
 
-def test_a_file_without_a_byte_is_no_capture(run, tmp_path):
+def test_an_empty_file_is_refused(run, tmp_path):
     (tmp_path / 'empty.bin').write_bytes(b'')
     assert 'nothing was captured' in run('export', 'parquet', 'empty.bin', '-o', 'tables', expect=3).err
     assert not (tmp_path / 'tables').exists()

@@ -86,7 +86,7 @@ def texts_of(viewer):
             for mark in track.get('marks', [])]
 
 
-def test_timestamps_that_never_change_are_no_axis(run, tmp_path):
+def test_constant_timestamps_make_no_time_axis(run, tmp_path):
     """Some trace units send timestamps although nothing counts."""
     writes = ''.join(begin(0, f'{value:08X}') + data(f'{value:08X}') for value in range(20))
     (tmp_path / 'stm.bin').write_bytes(stp(sync(0), at(0x41, 0), writes))
@@ -120,7 +120,7 @@ def test_text_without_a_line_end_is_a_message(run, tmp_path):
         assert texts_of(viewer) == ['one', 'two']
 
 
-def test_what_is_no_capture(run, tmp_path):
+def test_inputs_that_are_not_captures_are_refused(run, tmp_path):
     run('view', tmp_path / 'none', expect=3).one_sentence('none')
     run('view', expect=2).one_sentence('INPUT')
 
@@ -336,7 +336,7 @@ def test_clients_in_parallel_get_the_answers_of_one(viewer):
     assert not wrong
 
 
-def test_clients_that_vanish_or_stay_silent_hold_up_nobody(viewer):
+def test_clients_that_vanish_or_stay_silent_do_not_block_others(viewer):
     request = f'GET {viewer.path}api/1/functions HTTP/1.1\r\nHost: {viewer.host}\r\n\r\n'.encode()
     silent = []
     for i in range(300):

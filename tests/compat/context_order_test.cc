@@ -166,7 +166,7 @@ TEST_F(ContextOrder, what_could_not_be_read_is_asked_for_again_at_the_next_addre
   EXPECT_EQ(ranges(), 1U);
 }
 
-TEST_F(ContextOrder, memory_that_changed_between_calls_is_read_anew_in_a_new_context) {
+TEST_F(ContextOrder, memory_that_changed_between_calls_is_read_again_in_a_new_context) {
   single();
   ASSERT_EQ(add_etmv4(0x11), OCSD_OK);
   note_elements();

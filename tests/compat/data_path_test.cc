@@ -303,7 +303,7 @@ TEST_F(DataPathCApi, a_decoder_without_client_or_memory_says_what_is_missing) {
   EXPECT_EQ(ranges(), 1U);
 }
 
-TEST_F(DataPathCApi, a_configuration_that_cannot_be_decoded_is_told_when_decoding_starts) {
+TEST_F(DataPathCApi, an_unsupported_configuration_is_reported_when_decoding_starts) {
   single();
   ocsd_etmv4_cfg config = etmv4_config(0x10);
   config.reg_configr = 0xC3;

@@ -64,7 +64,7 @@ class FlagsCApi : public CApi {
   const ByteVector ptm_trace = zeros_and_80(5) + ByteVector{0x10, 0x0C};
 };
 
-TEST_F(FlagsCApi, bad_packets_are_kept_from_whom_the_flag_names) {
+TEST_F(FlagsCApi, the_flag_hides_bad_packets_from_the_consumers_that_it_names) {
   const std::vector<int> all{ETM3_PKT_A_SYNC, ETM3_PKT_RESERVED, ETM3_PKT_TRIGGER};
   const std::vector<int> good{ETM3_PKT_A_SYNC, ETM3_PKT_TRIGGER};
   const Seen plain = packets("ETMV3", &etmv3, 0, v7_trace);
@@ -114,7 +114,7 @@ TEST_F(FlagsCApi, software_trace_can_search_for_the_next_synchronisation) {
   EXPECT_EQ(std::ranges::count(found.sink, int{STM_PKT_VERSION}), 2);
 }
 
-TEST_F(FlagsCApi, the_end_can_be_told_after_a_fatal_error) {
+TEST_F(FlagsCApi, the_end_can_be_signalled_after_a_fatal_error) {
   single();
   ASSERT_EQ(ocsd_dt_create_decoder(tree, "ETMV3", OCSD_CREATE_FLG_FULL_DECODER, &etmv3, nullptr),
             OCSD_OK);
@@ -206,7 +206,7 @@ TEST_F(CacheCApi, functions_are_asked_for_no_more_than_a_page) {
   EXPECT_EQ(code.most_asked, 4U);
 }
 
-TEST_F(CacheCApi, the_environment_says_how_to_begin) {
+TEST_F(CacheCApi, the_environment_sets_how_to_begin) {
   set("OPENCSD_MEMACC_CACHE_PAGE_SIZE", "128");
   begin();
   run();

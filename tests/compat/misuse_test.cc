@@ -248,7 +248,7 @@ TEST_F(MisuseCApi, a_block_without_bytes_is_answered_with_the_count_0) {
   EXPECT_EQ(notes.log, "");
 }
 
-TEST_F(MisuseCApi, files_stand_at_one_address_in_the_whole_process) {
+TEST_F(MisuseCApi, files_have_one_address_in_the_whole_process) {
   formatted();
   const std::string path = file_of(65);
   EXPECT_EQ(ocsd_dt_add_binfile_mem_acc(tree, 0x1000, kOldAny, ""), OCSD_ERR_INVALID_PARAM_VAL);

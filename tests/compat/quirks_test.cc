@@ -115,7 +115,7 @@ TEST(QuirkChoice, is_all_or_none_or_a_list) {
   EXPECT_EQ(options_of("-stm,stm.stale_error_type", Protocol::kStm).quirks, 4U);
 }
 
-TEST(QuirkChoice, of_etmv3_are_the_parsers_and_behind_them_the_decoders) {
+TEST(QuirkChoice, for_etmv3_those_of_the_parser_precede_those_of_the_decoder) {
   const SourceOptions options =
       options_of("-etmv3.timestamps_count_as_whole,-etmv3.keeps_sync", Protocol::kEtmV3);
   constexpr std::size_t kParser = etmv3::kParserQuirks.size();
@@ -136,7 +136,7 @@ TEST(QuirkChoice, of_frames_is_like_the_others) {
   EXPECT_FALSE(one.empty_segment_fails);
 }
 
-TEST(QuirkChoice, a_misspelt_name_changes_nothing_and_is_told) {
+TEST(QuirkChoice, a_misspelt_name_is_reported_and_changes_nothing) {
   std::vector<std::string> unknown;
   const QuirkChoice choice =
       QuirkChoice::parse("pe_reset,-etmv4.pe_reset,etmv5,-ptm.,.x,-etmv4.pe_reset_is_bad", unknown);

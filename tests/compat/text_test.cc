@@ -19,7 +19,7 @@ std::string error_text(ocsd_err_t error, int size = 256) {
   return text.data();
 }
 
-TEST_F(TextCApi, says_its_version) {
+TEST_F(TextCApi, prints_its_version) {
   EXPECT_EQ(ocsd_get_version(), 0x010800U);
   EXPECT_STREQ(ocsd_get_version_str(), "1.8.0");
 }
@@ -213,7 +213,7 @@ ocsd_datapath_resp_t note_packet(const void* context, const ocsd_datapath_op_t o
   return OCSD_RESP_WAIT;
 }
 
-TEST_F(TextCApi, a_packet_sink_can_wait_and_hears_every_operation) {
+TEST_F(TextCApi, a_packet_sink_can_wait_and_receives_every_operation) {
   for (const bool frames : {false, true}) {
     frames ? formatted() : single();
     ASSERT_EQ(add_etmv4(0x10, OCSD_CREATE_FLG_PACKET_PROC), OCSD_OK);
@@ -239,7 +239,7 @@ TEST_F(TextCApi, a_packet_sink_can_wait_and_hears_every_operation) {
   }
 }
 
-TEST_F(TextCApi, structures_say_what_the_packet_said) {
+TEST_F(TextCApi, structures_hold_the_fields_of_the_packet) {
   single();
   ASSERT_EQ(add_etmv4(0x10, OCSD_CREATE_FLG_PACKET_PROC), OCSD_OK);
   std::vector<ocsd_etmv4_i_pkt> packets;
@@ -298,7 +298,7 @@ TEST_F(TextCApi, printers_write_into_the_log) {
 
 // -- Software trace, where structures changed. ----------------------------------------------------
 
-TEST_F(TextCApi, payloads_of_software_trace_stand_where_1_3_3_had_them_too) {
+TEST_F(TextCApi, payloads_of_software_trace_are_where_1_3_3_had_them_too) {
   single();
   const ocsd_stm_cfg stm{0x00200000, 0x10000, 0xFF, 0, 0, HwEvent_Unknown_Disabled};
   ASSERT_EQ(ocsd_dt_create_decoder(tree, "STM", 2, &stm, nullptr), OCSD_OK);
@@ -545,7 +545,7 @@ TEST_F(CustomCApi, nothing_is_logged_before_the_decoder_has_a_name) {
   EXPECT_EQ(notes.log, "ECHO_0016 : now\n");
 }
 
-TEST_F(CustomCApi, helpers_of_decoders_say_whether_they_could) {
+TEST_F(CustomCApi, helpers_of_decoders_return_whether_they_succeeded) {
   create();
   ocsd_extern_dcd_cb_fns none{};
   EXPECT_EQ(lib_cb_LogError(&none, OCSD_ERR_SEV_ERROR, OCSD_ERR_FAIL, 0, 0, ""), OCSD_ERR_NOT_INIT);

@@ -87,7 +87,7 @@ TEST(Wording, of_the_frame_layer_is_the_same_for_all_protocols) {
     EXPECT_EQ(text_of(protocol, record), "Input block incorrect size, must be 4 byte multiple");
 }
 
-TEST(Wording, is_native_where_the_reference_says_nothing) {
+TEST(Wording, is_native_where_the_reference_reports_nothing) {
   for (const Protocol protocol : {Protocol::kEtmV3, Protocol::kEtmV4, Protocol::kPtm,
                                   Protocol::kStm, Protocol::kItm, Protocol::kEtmV4Data}) {
     const Diagnostic record = record_of(Finding::kReturnInsideInstruction);

@@ -74,7 +74,7 @@ TEST(Counter, shares_cycles_out_by_instructions) {
   EXPECT_EQ(counts.other_cycles, 0U);
 }
 
-TEST(Counter, gives_a_count_without_ranges_to_the_next_and_behind_a_gap_to_nobody) {
+TEST(Counter, a_count_without_ranges_goes_to_the_next_or_is_dropped_after_a_gap) {
   const Counts counts = counts_of({cycles(4), range(0x100, 1), cycles(3), cycles(20),
                                    other(ElementKind::kTraceOn), range(0x200, 1), cycles(5),
                                    range(0x300, 1), other(ElementKind::kNoSync), cycles(7)});
@@ -304,7 +304,7 @@ TEST_F(CountedLoop, is_counted_on_its_blocks_where_its_end_is_missing) {
   EXPECT_LT(counted->statistics().elements, 12U);
 }
 
-TEST_F(CountedLoop, is_counted_anew_when_its_program_has_changed) {
+TEST_F(CountedLoop, is_counted_again_when_its_program_has_changed) {
   program(0xD503201F);
   const auto counted = source();
   Counter counter;

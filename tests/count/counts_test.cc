@@ -97,7 +97,7 @@ TEST(Ranking, gives_the_greatest_first_and_leaves_out_what_has_none) {
   EXPECT_TRUE(top(counts, Order::kCalls, 3).empty());
 }
 
-TEST(Ranking, tells_where_branches_went_and_what_is_not_known_of_them) {
+TEST(Ranking, reports_where_branches_went_and_what_is_unknown) {
   Counts counts;
   Row direct = row(0x100, 3, 4);
   direct.target = 0x40;

@@ -163,7 +163,7 @@ TEST(SeededDifference, other_build_of_a_function_is_the_first_divergence) {
   EXPECT_GE(compared, kPairs / 2);
 }
 
-TEST(SeededDifference, another_address_is_no_difference) {
+TEST(SeededDifference, a_different_load_address_does_not_count_as_a_difference) {
   constexpr std::uint64_t kSlide = 0x7f0000000000;
   for (std::uint64_t seed = 1; seed <= kPairs; ++seed) {
     const ModelProgram program(seed);

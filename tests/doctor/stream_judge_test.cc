@@ -128,7 +128,7 @@ TEST(StreamJudge, swo_without_synchronisation_is_never_sure) {
   EXPECT_LT(verdict.confidence, Confidence::kSure);
 }
 
-TEST(StreamJudge, noise_is_no_protocol) {
+TEST(StreamJudge, noise_matches_no_protocol) {
   std::mt19937 random(3);
   Stream stream(20000);
   for (std::uint8_t& byte : stream) byte = static_cast<std::uint8_t>(random());
@@ -145,7 +145,7 @@ TEST(StreamJudge, damage_and_a_cut_end_are_counted) {
   EXPECT_TRUE(verdict.trial.cut);
 }
 
-TEST(StreamJudge, no_bytes_are_no_protocol) {
+TEST(StreamJudge, an_empty_stream_matches_no_protocol) {
   EXPECT_EQ(judge({}, true).confidence, Confidence::kNone);
 }
 

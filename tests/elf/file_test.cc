@@ -34,7 +34,7 @@ class FileTest : public testing::Test {
                             testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
-TEST_F(FileTest, parts_and_symbols_are_told) {
+TEST_F(FileTest, parts_and_symbols_are_listed) {
   const auto file = File::open(kSample);
   ASSERT_TRUE(file);
   EXPECT_EQ(file->machine(), File::kAarch64);
@@ -67,7 +67,7 @@ TEST_F(FileTest, a_bias_moves_everything) {
   EXPECT_EQ(moved->segments().at(0).offset, file->segments().at(0).offset);
 }
 
-TEST_F(FileTest, what_is_no_whole_elf_file_is_refused) {
+TEST_F(FileTest, truncated_elf_files_are_refused) {
   const auto detail = [](const std::string& path) {
     const auto file = File::open(path);
     EXPECT_FALSE(file);

@@ -93,7 +93,7 @@ TEST(Accepted, kinds_of_unit) {
   EXPECT_FALSE(check_accepted(other, RegisterAccess::kMemoryMapped));
 }
 
-TEST(CapabilityText, says_what_there_is) {
+TEST(CapabilityText, lists_the_resources_of_the_unit) {
   const std::string text = capability_text(middle_unit(), read_capabilities(middle_unit(), {}));
   EXPECT_NE(text.find("address comparators      4 pairs\n"), std::string::npos);
   EXPECT_NE(text.find("secure levels            s-el0 s-el1 s-el3\n"), std::string::npos);

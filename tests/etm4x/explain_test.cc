@@ -80,7 +80,7 @@ TEST(Explain, registers_that_no_driver_would_write) {
   }
 }
 
-TEST(Explain, nothing_is_said_of_registers_that_are_missing) {
+TEST(Explain, missing_registers_are_not_reported) {
   RegisterImage image;
   image.set("TRCCONFIGR", 0xC1);
   const Explanation told = explain(image, middle_unit(), read_capabilities(middle_unit(), {}));

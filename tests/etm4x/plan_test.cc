@@ -253,14 +253,14 @@ TEST(Compile, strobing_is_what_the_feature_programs) {
   EXPECT_EQ(reg(plan, "TRCVICTLR") & 0xFF, 3);
 }
 
-TEST(Compile, beyond_sysfs_is_in_the_image_and_said) {
+TEST(Compile, registers_beyond_sysfs_are_in_the_image_and_reported) {
   const CompiledPlan plan = compiled("stall level 4\nevent 0 external 2\n");
   EXPECT_EQ(reg(plan, "TRCSTALLCTLR"), 0x104);
   EXPECT_EQ(reg(plan, "TRCEXTINSELR"), 2);
   EXPECT_EQ(plan.beyond_sysfs.size(), 2);
 }
 
-TEST(AcceptablePlan, what_a_plan_cannot_say_is_a_comment) {
+TEST(AcceptablePlan, registers_that_a_plan_cannot_express_are_comments) {
   RegisterImage image;
   image.set("TRCCONFIGR", 5U << 8 | kConfigCycles | 2U << 13);
   image.set("TRCCCCTLR", 2);
@@ -339,7 +339,7 @@ TEST(Compile, writes_undo_what_was_there_before) {
   EXPECT_EQ(unit.image(), plan.image);
 }
 
-TEST(PerfLine, says_what_it_cannot) {
+TEST(PerfLine, lists_what_perf_cannot_express) {
   std::vector<PlanProblem> problems;
   const auto plan =
       parse_plan("etm4-plan 1\ninclude 0x1000..0x1041\nlevels el0\ncycles 32\nexclude 0x1010/4\n",

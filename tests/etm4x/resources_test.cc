@@ -129,7 +129,7 @@ TEST(Resources, a_single_shot_fires_once_unless_it_repeats) {
   EXPECT_EQ(traced(unit, {0x1000, 0x1004, 0x1000}), "101");
 }
 
-TEST(Resources, strobing_traces_one_window_in_so_many) {
+TEST(Resources, strobing_traces_one_window_in_n) {
   Resources unit = planned("strobe window 9 period 4\n");
   unsigned on = 0;
   for (unsigned i = 0; i < 1000; ++i) on += unit.execute(at(0x1000)).traced ? 1 : 0;
@@ -137,7 +137,7 @@ TEST(Resources, strobing_traces_one_window_in_so_many) {
   EXPECT_LE(on, 260U);
 }
 
-TEST(Resources, an_event_is_told_when_it_becomes_true_and_outputs_are_not) {
+TEST(Resources, an_event_is_reported_when_it_becomes_true_and_outputs_are_not) {
   Resources unit = planned(
       "event 0 range 0x1000..0x2000\nevent-output 1 address 0x1004\n"
       "timestamps address 0x1008\n");

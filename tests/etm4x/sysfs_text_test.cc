@@ -34,7 +34,7 @@ TEST(StrictNumber, more_than_64_bits_wins_over_what_follows) {
   EXPECT_EQ(strict_number("18446744073709551615", 10), ~0ULL);
 }
 
-TEST(StrictNumber, base_0_tells_hexadecimal_octal_and_decimal) {
+TEST(StrictNumber, base_0_detects_hexadecimal_octal_and_decimal) {
   EXPECT_EQ(strict_number("0x1f", 0), 0x1F);
   EXPECT_EQ(strict_number("017", 0), 017);
   EXPECT_EQ(strict_number("17", 0), 17);
@@ -60,7 +60,7 @@ TEST(ScanHex, blanks_between_and_rest_ignored) {
   EXPECT_EQ(scanned.value, (std::array<std::uint64_t, 3>{0x1000, 0x2000, 1}));
 }
 
-TEST(ScanHex, stops_at_what_is_no_number) {
+TEST(ScanHex, stops_where_the_number_ends) {
   EXPECT_EQ(scan_hex("1,2", 3).count, 1);
   EXPECT_EQ(scan_hex("1 -2", 3).count, 1);
   EXPECT_EQ(scan_hex("1 +2", 3).count, 1);
@@ -73,7 +73,7 @@ TEST(ScanHex, more_than_64_bits_wrap) {
   EXPECT_EQ(scan_hex("1ffffffffffffffff", 1).value[0], ~0ULL);
 }
 
-TEST(FirstWord, is_what_stands_between_blanks) {
+TEST(FirstWord, is_the_text_between_blanks) {
   EXPECT_EQ(first_word(" ctxid vmid\n"), "ctxid");
   EXPECT_EQ(first_word("all"), "all");
   EXPECT_EQ(first_word(" \n"), "");

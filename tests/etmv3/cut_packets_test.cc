@@ -64,7 +64,7 @@ TEST_F(Etmv3CutPackets, zeros_before_other_bytes_do_not_count) {
             "13 [80] NOTSYNC : Trace Stream not synchronised\n");
 }
 
-TEST_F(Etmv3CutPackets, the_decoder_says_so_and_begins_anew) {
+TEST_F(Etmv3CutPackets, the_decoder_reports_it_and_starts_again) {
   EXPECT_EQ(elements(joined({{0x84, 0x81}, async(), isync(), {0x84}}), true),
             "12 INSTR_RANGE(exec range=0x1000:[0x1004] num_i(1) last_sz(4) (ISA=A32) E --- )\n"
             "15 " +
@@ -76,7 +76,7 @@ TEST_F(Etmv3CutPackets, the_decoder_says_so_and_begins_anew) {
                 "26 EO_TRACE( [end-of-trace])\n");
 }
 
-TEST_F(Etmv3CutPackets, between_an_async_and_its_isync_it_is_told_and_no_more) {
+TEST_F(Etmv3CutPackets, between_an_async_and_its_isync_it_is_only_reported) {
   EXPECT_EQ(raw_elements(joined({async(), {0x42, 0x85}, async(), isync(), {0x84}}), true),
             "0 NO_SYNC( [init-decoder])\n"
             "6 TIMESTAMP( [ TS=0x000000000005]; )\n"

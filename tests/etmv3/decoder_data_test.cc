@@ -136,7 +136,7 @@ TEST_F(Etmv3Data, a_load_in_progress_owns_what_follows) {
       std::string::npos);
 }
 
-TEST_F(Etmv3Data, data_trace_without_data_is_doubted) {
+TEST_F(Etmv3Data, data_trace_without_data_contradicts_the_registers) {
   program(std::initializer_list<std::uint32_t>{0xE5910000, 0xEAFFFFFD}, 0x3000);  // ldr; b 0x3000
   std::vector<std::uint8_t> bytes = {0x81, 0xB0, 0x80, 0x80, 0x08};
   bytes.resize(bytes.size() + 200, 0xBC);

@@ -48,7 +48,7 @@ TEST_F(Etmv3Decoder, the_last_range_waits_for_the_next_packet) {
                                         "12 EO_TRACE( [end-of-trace])\n");
 }
 
-TEST_F(Etmv3Decoder, what_passes_behind_the_last_range_waits_with_it) {
+TEST_F(Etmv3Decoder, elements_after_the_last_range_wait_with_it) {
   EXPECT_EQ(elements({0x84, 0x42, 0x05, 0x0C}), "");
   EXPECT_EQ(elements({0x84, 0x42, 0x05, 0x0C, 0xC0}), range(12, 0x1000, "E --- ") +
                                                           "13 TIMESTAMP( [ TS=0x000000000005]; )\n"
@@ -62,7 +62,7 @@ TEST_F(Etmv3Decoder, an_indirect_branch_needs_an_address) {
                 range(21, 0x1014, "E --- ") + "21 EO_TRACE( [end-of-trace])\n");
 }
 
-TEST_F(Etmv3Decoder, an_image_that_is_not_there_is_told_once) {
+TEST_F(Etmv3Decoder, a_missing_image_is_reported_once) {
   EXPECT_EQ(elements({0x81, 0xA0, 0x80, 0x80, 0x08, 0x88, 0x84}),
             "17 ADDR_NACC( 0x2000; Memspace [0x19:Any S] )\n17 ADDR_UNKNOWN()\n");
 }
@@ -73,7 +73,7 @@ TEST_F(Etmv3Decoder, a_change_by_a_direct_branch_holds) {
                 range(19, 0x102A, "E --- ", 2, "T32") + "19 EO_TRACE( [end-of-trace])\n");
 }
 
-TEST_F(Etmv3Decoder, jazelle_cannot_be_followed_and_is_told_once) {
+TEST_F(Etmv3Decoder, jazelle_cannot_be_followed_and_is_reported_once) {
   EXPECT_EQ(raw_elements(joined({async(), {0x08, 0x31, 0x00, 0x10, 0x00, 0x00, 0x84, 0x84}})),
             "0 NO_SYNC( [init-decoder])\n6 TRACE_ON( [begin or filter])\n"
             "6 PE_CONTEXT((ISA=Jaz) S; 32-bit; )\n"
@@ -82,7 +82,7 @@ TEST_F(Etmv3Decoder, jazelle_cannot_be_followed_and_is_told_once) {
             "13 ADDR_UNKNOWN()\n");
 }
 
-TEST_F(Etmv3Decoder, cycles_stand_at_their_atoms) {
+TEST_F(Etmv3Decoder, cycles_are_at_their_atoms) {
   config.etmcr = 0x10001000;
   EXPECT_EQ(elements({0x86, 0xE8, 0xA4, 0x96, 0x80}, true),
             "12 INSTR_RANGE(exec range=0x1000:[0x1004] num_i(1) last_sz(4) (ISA=A32) E ---  "
@@ -188,7 +188,7 @@ TEST_F(Etmv3Decoder, a_load_in_progress_is_one_more_instruction) {
 
 // ---- Damage -------------------------------------------------------------------------------------
 
-TEST_F(Etmv3Decoder, a_bad_packet_is_told_and_decoding_goes_on_at_the_next_sync) {
+TEST_F(Etmv3Decoder, a_bad_packet_is_reported_and_decoding_resumes_at_the_next_sync) {
   EXPECT_EQ(elements(joined({{0x84, 0x12, 0x84, 0x84}, async(), isync(), {0x84}}), true),
             range(12, 0x1000, "E --- ") +
                 "13 !! A packet header is reserved.\n14 NO_SYNC( [bad-packet])\n"

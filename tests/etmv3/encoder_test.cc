@@ -147,7 +147,7 @@ TEST_F(Etmv3Encoder, timestamps) {
   EXPECT_EQ(refusal(packet), "A timestamp of this trace unit has 48 bits.");
 }
 
-TEST_F(Etmv3Encoder, states_of_the_parser_are_no_packets) {
+TEST_F(Etmv3Encoder, parser_states_are_not_encoded) {
   Packet packet;
   packet.type = PacketType::kNotSync;
   EXPECT_EQ(refusal(packet), "NOTSYNC is not a packet of the protocol.");

@@ -36,7 +36,7 @@ TEST_F(Etmv3Parser, short_branches_keep_the_upper_bits) {
             "BRANCH_ADDRESS : Branch address.; Addr=0xC035BEB6 ~[0x35BEB6]; \n");
 }
 
-TEST_F(Etmv3Parser, five_bytes_tell_the_instruction_set) {
+TEST_F(Etmv3Parser, five_bytes_give_the_instruction_set) {
   const auto at = thumb(0x1000);
   EXPECT_EQ(after(at, {0xD7, 0xBA, 0x86, 0xDB, 0x0D}),
             "BRANCH_ADDRESS : Branch address.; Addr=0xB6C33AAC ~[0xB6C33AAC]; ISA=ARM(32); \n");
@@ -280,7 +280,7 @@ TEST_F(Etmv3Parser, a_gap_in_the_capture_ends_a_stretch_of_unsynchronised_bytes)
   EXPECT_EQ(parser.statistics().unsynced_bytes, 5U);
 }
 
-TEST_F(Etmv3Parser, the_end_inside_a_packet_is_told) {
+TEST_F(Etmv3Parser, the_end_inside_a_packet_is_reported) {
   EXPECT_EQ(after_isync({0x0C, 0x81, 0x80}),
             "TRIGGER : Trace Trigger Event.\n"
             "INCOMPLETE_EOT : Incomplete packet at end of trace.[BRANCH_ADDRESS]\n");

@@ -222,7 +222,7 @@ TEST_F(Etmv3Quirks, a_bad_packet_is_fatal) {
             "12 fatal: Zeros like those of an A-sync are not followed by its end.\n");
 }
 
-TEST_F(Etmv3Quirks, empty_p_headers_stand_for_an_element) {
+TEST_F(Etmv3Quirks, empty_p_headers_give_an_element) {
   program({kNop, kNop});
   config.etmcr = 0x1000;
   EXPECT_EQ(elements({0x80, 0xA2}), "12 CYCLE_COUNT( [CC=1]; )\n13 CYCLE_COUNT( [CC=1]; )\n");

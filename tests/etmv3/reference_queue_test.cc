@@ -46,7 +46,7 @@ TEST(ReferenceQueue, a_dropped_element_frees_its_slot) {
   EXPECT_EQ(slots.push().start, 0x8000U);
 }
 
-TEST(ReferenceQueue, a_loop_says_how_far_it_has_come) {
+TEST(ReferenceQueue, a_loop_reports_its_progress) {
   QueueSlots slots;
   for (int i = 0; i < 3; ++i) slots.push();
   slots.sent(slots.next(), 1);

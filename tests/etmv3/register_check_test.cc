@@ -27,7 +27,7 @@ std::string said(RegisterCheck& check, PacketType type,
   return std::string(describe(check.check(packet)));
 }
 
-TEST(Etmv3RegisterCheck, cycle_counts_that_should_not_be_are_said_once) {
+TEST(Etmv3RegisterCheck, unexpected_cycle_counts_are_reported_once) {
   RegisterCheck check(registers(0, 0x410CF250));
   EXPECT_NE(said(check, PacketType::kISyncCycle).find("ETMCR[12]"), std::string::npos);
   EXPECT_EQ(said(check, PacketType::kISyncCycle), "");
@@ -41,7 +41,7 @@ TEST(Etmv3RegisterCheck, cycle_counts_that_should_be_are_missed) {
   EXPECT_EQ(said(check, PacketType::kISync), "");
 }
 
-TEST(Etmv3RegisterCheck, periodic_syncs_and_those_behind_overflows_need_no_cycles) {
+TEST(Etmv3RegisterCheck, periodic_syncs_and_those_after_overflows_need_no_cycles) {
   RegisterCheck check(registers(kCycleAccurate, 0x410CF250));
   for (int i = 0; i < 20; ++i) {
     EXPECT_EQ(said(check, PacketType::kISync, {}, SyncReason::kPeriodic), "");

@@ -19,7 +19,7 @@ class Etmv4Decoder : public testing::Test, protected support::DecoderBench {
 
 // ---- Synchronisation; etmv4-ete.md 4.2 ------------------------------------------------------
 
-TEST_F(Etmv4Decoder, says_at_the_first_packet_that_it_is_not_synchronised) {
+TEST_F(Etmv4Decoder, reports_at_the_first_packet_that_it_is_not_synchronised) {
   EXPECT_EQ(run_raw(std::vector<std::uint8_t>{1, 2, 3, 4, 5, 6, 7, 8, 9}),
             "0 NO_SYNC( [init-decoder])\n");
 }
@@ -90,7 +90,7 @@ TEST_F(Etmv4Decoder, e_on_a_barrier_falls_through) {
   EXPECT_EQ(run({0x95, 0x08, 0xF7, 0xF6}), "26 1020-1024 x1 E ISB\n27 1024-1028 x1 N iBR eret\n");
 }
 
-TEST_F(Etmv4Decoder, missing_memory_at_once_is_told_once_until_an_address) {
+TEST_F(Etmv4Decoder, missing_memory_is_reported_once_until_an_address) {
   EXPECT_EQ(run({0x95, 0x0C, 0xDB, 0xF7}), "26 nacc 1030 space 2\n");
 }
 
@@ -98,7 +98,7 @@ TEST_F(Etmv4Decoder, missing_memory_after_instructions_ends_a_range_flagged_e) {
   EXPECT_EQ(run({0x95, 0x0B, 0xF6}), "26 102c-1030 x1 E\n26 nacc 1030 space 2\n");
 }
 
-TEST_F(Etmv4Decoder, ete_tells_the_exception_return_of_an_eret) {
+TEST_F(Etmv4Decoder, ete_reports_the_exception_return_of_an_eret) {
   ete();
   EXPECT_EQ(run({0x95, 0x09, 0xF7}), "26 1024-1028 x1 E iBR eret\n26 EXCEPTION_RET()\n");
 }
@@ -413,7 +413,7 @@ TEST_F(Etmv4Decoder, a_commit_of_an_exception_that_is_the_newest_entry_is_an_err
             "error: No address follows an exception packet.\n26 NO_SYNC( [bad-packet])\n");
 }
 
-TEST_F(Etmv4Decoder, missing_memory_before_an_exception_is_told_before_it) {
+TEST_F(Etmv4Decoder, missing_memory_before_an_exception_is_reported_before_it) {
   EXPECT_EQ(run({0x95, 0x0B, 0x06, 0x05, 0x95, 0x0F}),
             "26 102c-1030 x1 E\n26 nacc 1030 space 2\n26 exception 2 returns to 103c\n");
 }
@@ -495,20 +495,20 @@ TEST_F(Etmv4Decoder, between_a_trace_info_and_an_address_calls_are_not_pushed) {
             "[bad-packet])\n");
 }
 
-TEST_F(Etmv4Decoder, an_exception_that_tells_the_target_of_a_return_takes_the_place_of_a_pop) {
+TEST_F(Etmv4Decoder, an_exception_that_states_the_target_of_a_return_replaces_a_pop) {
   return_stack();
   const std::string told =
       "24 1000-1008 x2 E BR\n24 100c-1010 x1 E iBR ret\n"
       "25 exception e returns to 1018 which was the target\n31 1000-1008 x2 N BR\n";
   EXPECT_EQ(run({0xDB, 0x06, 0x5C, 0x95, 0x06, 0x95, 0x00, 0xF6}), told);
-  quirks.exception_pops_told_target = true;
+  quirks.exception_pops_stated_target = true;
   EXPECT_EQ(run({0xDB, 0x06, 0x5C, 0x95, 0x06}),
             "24 1000-1008 x2 E BR\n24 100c-1010 x1 E iBR ret\n"
             "error: An atom stands for a return, but no call is on the return stack.\n27 NO_SYNC( "
             "[bad-packet])\n");
 }
 
-TEST_F(Etmv4Decoder, an_exception_that_tells_a_target_leaves_the_return_stack_to_later_returns) {
+TEST_F(Etmv4Decoder, an_exception_that_states_a_target_leaves_the_return_stack_to_later_returns) {
   return_stack();
   // A call, a return whose target the exception gives, and then a return to after the call.
   const std::string before =
@@ -516,7 +516,7 @@ TEST_F(Etmv4Decoder, an_exception_that_tells_a_target_leaves_the_return_stack_to
       "26 exception e returns to 100c which was the target\n32 1018-1020 x2 E iBR ret\n";
   EXPECT_EQ(run({0xDA, 0xF7, 0x06, 0x5C, 0x95, 0x03, 0x95, 0x06, 0xF7, 0xF7}),
             before + "33 100c-1010 x1 E iBR ret\n");
-  quirks.exception_pops_told_target = true;
+  quirks.exception_pops_stated_target = true;
   EXPECT_EQ(run({0xDA, 0xF7, 0x06, 0x5C, 0x95, 0x03, 0x95, 0x06, 0xF7, 0xF7}),
             before +
                 "error: An atom stands for a return, but no call is on the return stack.\n33 "
@@ -591,7 +591,7 @@ TEST_F(EteDecoder, a_source_address_passes_branches_that_were_not_taken) {
             "24 1000-1008 x2 N BR\n24 1008-100c x1 N BR link\n24 100c-1010 x1 E iBR ret\n");
 }
 
-TEST_F(EteDecoder, a_source_address_behind_the_present_one_stands_alone) {
+TEST_F(EteDecoder, a_source_address_before_the_current_one_makes_a_range_of_its_own) {
   EXPECT_EQ(run({0x95, 0x06, 0xB4, 0x02}), "26 1008-100c x1 E BR link\n");
 }
 
@@ -600,7 +600,7 @@ TEST_F(EteDecoder, a_source_address_needs_no_address_before_it) {
             "24 1000-1008 x2 E BR\n24 100c-1010 x1 E iBR ret\n25 101c-1020 x1 E iBR ret\n");
 }
 
-TEST_F(EteDecoder, a_source_address_that_cannot_be_read_is_told) {
+TEST_F(EteDecoder, a_source_address_that_cannot_be_read_is_reported) {
   EXPECT_EQ(run({0xB4, 0x0C, 0xF6}), "24 nacc 1030 space 2\n26 1000-1008 x2 N BR\n");
 }
 
@@ -611,7 +611,7 @@ TEST_F(EteDecoder, a_source_address_can_be_cancelled_but_for_the_quirk) {
   EXPECT_EQ(run({0xF6, 0xB4, 0x02, 0x2E, 0x01, 0xF7, 0x2D, 0x01}), "29 1000-1008 x2 E BR\n");
 }
 
-TEST_F(EteDecoder, a_source_address_at_an_eret_tells_the_return_but_for_the_quirk) {
+TEST_F(EteDecoder, a_source_address_at_an_eret_gives_the_return_unless_the_quirk_is_on) {
   EXPECT_EQ(run({0xB4, 0x09}), "24 1000-1028 x10 E iBR eret\n24 EXCEPTION_RET()\n");
   quirks.source_address_after_state = true;
   EXPECT_EQ(run({0xB4, 0x09}), "24 1000-1028 x10 E iBR eret\n");
@@ -630,7 +630,7 @@ TEST_F(EteDecoder, transactions_start_commit_and_fail) {
             "24 MEMTRANS(Start)\n25 MEMTRANS(Commit)\n26 MEMTRANS(Fail)\n29 1000-1008 x2 N BR\n");
 }
 
-TEST_F(EteDecoder, a_transaction_start_that_is_no_p0_element_waits_for_one) {
+TEST_F(EteDecoder, a_transaction_start_without_a_p0_element_waits_for_one) {
   config.trcidr0 |= 1U << 30;
   EXPECT_EQ(run({0x0A}), "");
   EXPECT_EQ(run({0x0A, 0xF6}), "24 MEMTRANS(Start)\n25 1000-1008 x2 N BR\n");
@@ -724,7 +724,7 @@ TEST_F(Etmv4Decoder, bad_packets_can_be_errors_or_fatal) {
   EXPECT_EQ(run({0x08, 0xF7}), "warning: A packet header is reserved.\nfailed\n");
 }
 
-TEST_F(Etmv4Decoder, other_bad_packets_say_what_they_are) {
+TEST_F(Etmv4Decoder, other_bad_packets_are_named) {
   EXPECT_EQ(run({0x00, 0x01, 0xF7}),
             "warning: The bytes do not form a valid packet.\n26 NO_SYNC( [bad-packet])\n");
   EXPECT_EQ(run({0x40, 0xF7}),

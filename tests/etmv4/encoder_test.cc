@@ -421,7 +421,7 @@ TEST(Encoder, conditional_result_format_1_has_one_or_two_payloads) {
   EXPECT_THAT(bytes_of(packet), StartsWith("error: I_COND_RES_F1"));
 }
 
-TEST(Encoder, states_of_the_parser_are_no_packets) {
+TEST(Encoder, parser_states_are_not_encoded) {
   for (const PacketType type :
        {PacketType::kNotSync, PacketType::kBadSequence, PacketType::kReserved,
         PacketType::kReservedConfig, PacketType::kIncompleteEot, PacketType::kExtension})

@@ -115,12 +115,12 @@ PacketType type_of(const Config& config, unsigned header) {
   return packet.type;
 }
 
-TEST(Etmv4HeaderTable, every_byte_of_etmv4_is_what_the_sheet_says) {
+TEST(Etmv4HeaderTable, every_byte_of_etmv4_matches_the_specification) {
   for (unsigned header = 1; header < 256; ++header)
     EXPECT_EQ(type_of(open_config(false), header), expected(header, kEtmOnly)) << header;
 }
 
-TEST(Etmv4HeaderTable, every_byte_of_ete_is_what_the_sheet_says) {
+TEST(Etmv4HeaderTable, every_byte_of_ete_matches_the_specification) {
   for (unsigned header = 1; header < 256; ++header)
     EXPECT_EQ(type_of(open_config(true), header), expected(header, kEteOnly)) << header;
 }

@@ -155,7 +155,7 @@ TEST_F(Etmv4Parser, discard_and_overflow) {
             "I_DISCARD : Discard.\nI_OVERFLOW : Overflow.\n");
 }
 
-TEST_F(Etmv4Parser, unfinished_packets_at_the_end_say_what_they_were) {
+TEST_F(Etmv4Parser, unfinished_packets_at_the_end_are_named) {
   EXPECT_EQ(after_async({0x00}),
             "I_INCOMPLETE_EOT : Incomplete packet at end of trace.[I_EXTENSION]\n");
   EXPECT_EQ(after_async({0x00, 0x00}),
@@ -256,7 +256,7 @@ TEST_F(Etmv4Parser, info_bit_16_makes_a_trace_info_initial) {
             "I_TRACE_INFO : Trace Info.; INFO=0x0 { CC.0 }; Decoder Sync point TINFO\n");
 }
 
-TEST_F(Etmv4Parser, ete_trace_info_tells_the_transaction_state) {
+TEST_F(Etmv4Parser, ete_trace_info_gives_the_transaction_state) {
   ete();
   EXPECT_EQ(after_info({0x01, 0x01, 0x40}),
             "I_TRACE_INFO : Trace Info.; INFO=0x40 { CC.0, TSTATE.1 }\n");

@@ -44,7 +44,7 @@ TEST_F(Etmv4UnsyncedSearch, an_async_begins_its_own_chunk) {
   EXPECT_TRUE(search_.empty());
 }
 
-TEST_F(Etmv4UnsyncedSearch, a_wrong_end_is_told) {
+TEST_F(Etmv4UnsyncedSearch, a_wrong_end_is_reported) {
   take({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x81});
   EXPECT_EQ(given_, "0!12");
 }

@@ -36,7 +36,7 @@ std::string elements(const Data& after_async, std::size_t chunk = 0) {
   return text;
 }
 
-TEST(Etmv4DataDecoder, tells_markers_times_and_losses) {
+TEST(Etmv4DataDecoder, reports_markers_times_and_losses) {
   EXPECT_EQ(elements({0x00, 0x1B, 0x01, 0x02, 0x05, 0x03, 0x00, 0x05, 0x00, 0x03}),
             "Idx:0; ID:11; OCSD_GEN_TRC_ELEM_NO_SYNC( [init-decoder])\n"
             "Idx:12; ID:11; OCSD_GEN_TRC_ELEM_SYNC_MARKER( [Data sync marker(0x00000005)])\n"

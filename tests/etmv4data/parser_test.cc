@@ -227,7 +227,7 @@ TEST(Etmv4DataEncoder, refuses_what_is_not_known) {
   EXPECT_FALSE(packet_of_keyword("address_f1"));
 }
 
-TEST(Etmv4DataLayouts, say_where_a_file_is_wrong) {
+TEST(Etmv4DataLayouts, errors_name_the_wrong_line) {
   EXPECT_EQ(parse_layouts("D_P1_F1 fixed=1\n\n# c\nD_ASYNC fixed=1\n").error().detail.substr(0, 17),
             "line 4: 'D_ASYNC'");
   EXPECT_EQ(parse_layouts("D_P1_F1 fixed=256\n").error().detail,

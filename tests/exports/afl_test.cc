@@ -72,7 +72,7 @@ TEST_F(AflMap, it_does_not_matter_where_the_program_was) {
             std::string::npos);
 }
 
-TEST_F(AflMap, a_branch_to_an_unknown_place_is_no_edge) {
+TEST_F(AflMap, a_branch_to_an_unknown_place_adds_no_edge) {
   add({conditional(0x100, 3, 0, kNoAddress)}, 0);
   EXPECT_EQ(write(write_afl), "");
 }

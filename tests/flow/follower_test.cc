@@ -198,7 +198,7 @@ TEST_F(FollowerTest, overlapping_long_walks_share_their_rest) {
   EXPECT_LT(follower.statistics().instructions, 16385U + 64 * 2048);
 }
 
-TEST_F(FollowerTest, long_walks_share_their_rest_where_an_instruction_stands_across_the_boundary) {
+TEST_F(FollowerTest, long_walks_share_their_rest_where_an_instruction_crosses_the_boundary) {
   // From half a word before, four-byte instructions never begin at a multiple of 8 KiB.
   const std::vector<std::uint8_t> bytes(std::size_t{1} << 18, 0xFF);
   ASSERT_TRUE(image_.add_buffer(0x10002, bytes));
@@ -289,7 +289,7 @@ TEST_F(FollowerTest, neighbours_come_from_one_answer_of_a_callback) {
   EXPECT_EQ(calls, 3U);
 }
 
-TEST_F(FollowerTest, a_full_cache_begins_anew_with_the_next_block_that_it_keeps) {
+TEST_F(FollowerTest, a_full_cache_starts_again_with_the_next_block_that_it_keeps) {
   constexpr std::uint64_t kStart = 0x10000;
   constexpr std::uint64_t kBlocks = std::uint64_t{1} << 19;
   constexpr std::uint64_t kEnd = kStart + 4 * kBlocks;

@@ -49,7 +49,7 @@ TEST_F(InstructionCacheTest, both_instruction_sets_at_one_address) {
   EXPECT_EQ(steps.at(0x1002, Isa::kT32)->type(), InstrType::kIndirectBranch);
 }
 
-TEST_F(InstructionCacheTest, an_address_that_is_not_aligned_is_no_other_slot) {
+TEST_F(InstructionCacheTest, an_unaligned_address_uses_the_same_slot) {
   program(0x1000, {0xE1A00000, 0xEA000000, 0xE1A00000});
   InstructionCache steps = cache();
   EXPECT_EQ(steps.at(0x1004, Isa::kA32)->type(), InstrType::kBranch);
@@ -58,7 +58,7 @@ TEST_F(InstructionCacheTest, an_address_that_is_not_aligned_is_no_other_slot) {
   EXPECT_NE(odd->type(), InstrType::kBranch);
 }
 
-TEST_F(InstructionCacheTest, what_is_not_there_is_told_and_not_kept) {
+TEST_F(InstructionCacheTest, missing_memory_is_reported_and_not_cached) {
   InstructionCache steps = cache();
   EXPECT_EQ(steps.at(0x1000, Isa::kA32), nullptr);
   EXPECT_EQ(steps.outcome(), BlockEnd::kNotAccessible);
@@ -138,7 +138,7 @@ TEST_F(InstructionCacheTest, steps_follow_one_another_up_to_what_is_always_taken
   EXPECT_EQ(step[4].address, 0x1010U);
 }
 
-TEST_F(InstructionCacheTest, behind_a_branch_is_its_target_and_behind_an_end_what_is_known) {
+TEST_F(InstructionCacheTest, a_branch_leads_to_its_target_and_an_end_to_what_is_known) {
   program(0x1000, {0xE1A00000, 0xE1A00000, 0xEAFFFFFD});
   InstructionCache steps = cache();
   const Step* second = steps.at(0x1004, Isa::kA32);
@@ -163,7 +163,7 @@ TEST_F(InstructionCacheTest, a_sequence_goes_on_in_the_next_line) {
   EXPECT_EQ(steps.after(step[2]), next);
 }
 
-TEST_F(InstructionCacheTest, behind_what_is_not_there_is_nothing) {
+TEST_F(InstructionCacheTest, nothing_follows_missing_code) {
   program(0x1000, {0xE1A00000, 0xEA000400});
   InstructionCache steps = cache();
   const Step* step = steps.at(0x1000, Isa::kA32);

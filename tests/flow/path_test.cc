@@ -178,7 +178,7 @@ TEST_F(PathTest, a_copy_takes_the_place_of_the_original) {
   EXPECT_EQ(take<Returns::kLater>(copy, "EE"), take<Returns::kLater>(original, "EE"));
 }
 
-TEST_F(PathTest, a_changed_image_leaves_no_callers_behind) {
+TEST_F(PathTest, a_changed_image_leaves_no_callers) {
   Path path = this->path(true);
   EXPECT_EQ(take<Returns::kLater>(path, "E"), "1000E");
   path.settle();

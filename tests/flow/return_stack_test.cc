@@ -17,7 +17,7 @@ TEST(ReturnStack, gives_back_the_newest_first) {
   EXPECT_EQ(entry.address, 0x100U);
 }
 
-TEST(ReturnStack, says_when_it_is_empty) {
+TEST(ReturnStack, reports_when_it_is_empty) {
   ReturnStack stack;
   ReturnStack::Entry entry;
   EXPECT_FALSE(stack.pop(entry));

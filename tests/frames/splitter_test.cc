@@ -62,7 +62,7 @@ void expect_bulk_equals_stepwise(const Options& options, Bytes bytes, std::size_
   EXPECT_EQ(splitter.statistics(source_ids()), expected.statistics);
 }
 
-TEST(StreamBuffer, runs_tell_where_each_part_comes_from) {
+TEST(StreamBuffer, runs_record_where_each_part_comes_from) {
   StreamBuffer buffer;
   buffer.append(4, hex("01 02 03"));
   buffer.append(20, {});

@@ -5,7 +5,7 @@
 namespace waymark::frames {
 namespace {
 
-TEST(FramesIndexer, tells_how_many_bytes_have_indexes_that_follow_each_other) {
+TEST(FramesIndexer, reports_how_many_bytes_have_consecutive_indexes) {
   const frames::Run whole{.position = 7, .index = 100, .whole_frames = true};
   const Indexer index(whole);
   for (std::size_t at = whole.position; at < 200; ++at) {

@@ -93,7 +93,7 @@ TEST_F(ImageFile, may_end_with_the_address_space) {
   EXPECT_THAT(read(~std::uint64_t{0}), ElementsAre(7));
 }
 
-TEST_F(ImageFile, missing_empty_and_unusable_files_say_so) {
+TEST_F(ImageFile, missing_empty_and_unusable_files_are_reported) {
   const auto missing = image_.add_file((folder_ / "none").string(), {});
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);

@@ -69,7 +69,7 @@ TEST(ImageBuffer, adjacent_regions_do_not_join) {
   EXPECT_THAT(read(image, 0x1002), ElementsAre(2, 2));
 }
 
-TEST(ImageBuffer, may_end_with_the_address_space_but_not_behind_it) {
+TEST(ImageBuffer, may_end_with_the_address_space_but_not_after_it) {
   Image image;
   ASSERT_TRUE(image.add_buffer(kTop - 3, filled(4, 7)));
   EXPECT_THAT(read(image, kTop), ElementsAre(7));
@@ -252,7 +252,7 @@ TEST(ImageRemove, takes_regions_that_start_there_in_that_space) {
   EXPECT_THAT(image.regions(), SizeIs(1));
 }
 
-TEST(ImageRemove, of_nothing_is_an_error) {
+TEST(ImageRemove, of_an_unmapped_address_is_an_error) {
   Image image;
   ASSERT_TRUE(image.add_buffer(0x1000, filled(4, 1), kSpaceEl1S));
   const auto inside = image.remove(0x1002, kSpaceEl1S);
@@ -277,7 +277,7 @@ TEST(ImageVersion, changes_with_each_change_and_only_then) {
   EXPECT_NE(image.version(), fresh);
 }
 
-TEST(ImageFlags, tell_what_reads_depend_on) {
+TEST(ImageFlags, reports_what_reads_depend_on) {
   Image image;
   ASSERT_TRUE(image.add_buffer(0x1000, filled(4, 1)));
   EXPECT_FALSE(image.has_spaces());

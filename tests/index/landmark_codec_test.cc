@@ -49,7 +49,7 @@ TEST(LandmarkCodec, what_is_encoded_is_decoded_again) {
   }
 }
 
-TEST(LandmarkCodec, no_landmarks_are_no_bytes) {
+TEST(LandmarkCodec, no_landmarks_encode_to_no_bytes) {
   EXPECT_TRUE(encode_landmarks({}).empty());
   const auto decoded = decode_landmarks({});
   ASSERT_TRUE(decoded);

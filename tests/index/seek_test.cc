@@ -13,52 +13,54 @@ namespace waymark::index {
 namespace {
 
 /// A packet, element or record as text, with its index.
-struct Told {
+struct Reported {
   TraceIndex index = 0;
   std::string text;
-  friend bool operator==(const Told&, const Told&) = default;
+  friend bool operator==(const Reported&, const Reported&) = default;
 };
 
-std::ostream& operator<<(std::ostream& out, const Told& told) {
-  return out << told.index << ": " << told.text;
+std::ostream& operator<<(std::ostream& out, const Reported& reported) {
+  return out << reported.index << ": " << reported.text;
 }
 
 class Teller final : public Observer {
  public:
-  Teller(DecodeTree& tree, bool packets, std::vector<Told>& told)
-      : tree_(tree), packets_(packets), told_(told) {}
+  Teller(DecodeTree& tree, bool packets, std::vector<Reported>& reported)
+      : tree_(tree), packets_(packets), reported_(reported) {}
   [[nodiscard]] bool wants_packets() const override { return packets_; }
   void on_packet(const PacketRef& packet) override {
     text_.clear();
     tree_.source(packet.trace_id)->write_packet(text_, packet);
-    told_.push_back({packet.index, std::to_string(packet.trace_id) + std::string(text_.view())});
+    reported_.push_back(
+        {packet.index, std::to_string(packet.trace_id) + std::string(text_.view())});
   }
   void on_diagnostic(const Diagnostic& record) override {
-    told_.push_back({record.index, "record " + std::string(describe(record))});
+    reported_.push_back({record.index, "record " + std::string(describe(record))});
   }
 
  private:
   DecodeTree& tree_;
   bool packets_;
-  std::vector<Told>& told_;
+  std::vector<Reported>& reported_;
   TextBuffer text_;
 };
 
 /// All that is reported while the capture is decoded from its present place to the end.
-std::vector<Told> run(inputs::Capture& capture, bool packets) {
-  std::vector<Told> told;
-  Teller teller(capture.tree(), packets, told);
+std::vector<Reported> run(inputs::Capture& capture, bool packets) {
+  std::vector<Reported> reported;
+  Teller teller(capture.tree(), packets, reported);
   capture.tree().set_observer(&teller);
   std::array<Element, 64> batch;
   const auto drain = [&] {
     while (const std::size_t count = capture.tree().next(batch)) {
       for (const Element& element : std::span(batch).first(count)) {
-        told.push_back({element.index,
-                        std::to_string(element.trace_id) + " " +
-                            std::to_string(static_cast<unsigned>(element.kind)) + " " +
-                            std::to_string(element.start) + " " + std::to_string(element.end) +
-                            " " + std::to_string(element.timestamp) + " " +
-                            std::to_string(element.reason) + " " + std::to_string(element.flags)});
+        reported.push_back({element.index, std::to_string(element.trace_id) + " " +
+                                               std::to_string(static_cast<unsigned>(element.kind)) +
+                                               " " + std::to_string(element.start) + " " +
+                                               std::to_string(element.end) + " " +
+                                               std::to_string(element.timestamp) + " " +
+                                               std::to_string(element.reason) + " " +
+                                               std::to_string(element.flags)});
       }
     }
   };
@@ -69,17 +71,17 @@ std::vector<Told> run(inputs::Capture& capture, bool packets) {
   capture.tree().finish();
   drain();
   capture.tree().set_observer(nullptr);
-  return told;
+  return reported;
 }
 
-std::vector<Told> from(const std::vector<Told>& told, TraceIndex index) {
-  std::vector<Told> rest;
-  std::ranges::copy_if(told, std::back_inserter(rest),
-                       [&](const Told& one) { return one.index >= index; });
+std::vector<Reported> from(const std::vector<Reported>& reported, TraceIndex index) {
+  std::vector<Reported> rest;
+  std::ranges::copy_if(reported, std::back_inserter(rest),
+                       [&](const Reported& one) { return one.index >= index; });
   return rest;
 }
 
-void expect_same(const std::vector<Told>& got, const std::vector<Told>& want,
+void expect_same(const std::vector<Reported>& got, const std::vector<Reported>& want,
                  const std::string& where) {
   ASSERT_EQ(got.size(), want.size()) << where;
   for (std::size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], want[i]) << where;
@@ -97,7 +99,7 @@ void expect_seeks_in(const TemporaryFolder& folder, std::uint64_t seed, unsigned
   support::Random random(seed);
   for (const bool packets : {false, true}) {
     inputs::Capture whole_capture = open_bench(folder, true);
-    const std::vector<Told> whole = run(whole_capture, packets);
+    const std::vector<Reported> whole = run(whole_capture, packets);
     for (unsigned i = 0; i < places; ++i) {
       const TraceIndex place = random.between(1, static_cast<std::uint32_t>(scout.trace_bytes()));
       const auto entry = seek(*index, ids, place);
@@ -297,7 +299,7 @@ TEST(IndexSeek, an_index_that_goes_no_further_than_the_place_is_enough) {
     const TemporaryFolder folder;
     ASSERT_TRUE(synth::write_capture(*maker, &workload->program, folder.path()));
     inputs::Capture whole_capture = open_bench(folder, true);
-    const std::vector<Told> whole = run(whole_capture, false);
+    const std::vector<Reported> whole = run(whole_capture, false);
     for (unsigned i = 1; i <= 3; ++i) {
       const auto index = make_memory_index();
       inputs::Capture scout = open_bench(folder, false);

@@ -114,7 +114,7 @@ TEST_F(StoreTest, what_was_committed_survives_a_build_that_ends) {
   EXPECT_EQ(contents_of(**store), in_memory(Form::kFull));
 }
 
-TEST_F(StoreTest, while_one_builds_another_waits_or_is_told) {
+TEST_F(StoreTest, while_one_builds_another_waits_or_is_refused) {
   prepare({.seed = 6});
   std::optional<Result<std::unique_ptr<Index>>> first =
       open_store(path(), {.mode = StoreMode::kBuild, .wait = {}});

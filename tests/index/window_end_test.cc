@@ -56,7 +56,7 @@ TEST(WindowEnd, a_source_that_gave_something_later_is_done) {
   EXPECT_TRUE(bench.reached(kTo));
 }
 
-TEST(WindowEnd, a_source_holds_back_only_so_many_bytes) {
+TEST(WindowEnd, a_source_holds_back_a_limited_number_of_bytes) {
   Bench bench;
   EXPECT_FALSE(bench.reached(kTo));
   for (SourceProgress& source : bench.sources) source.bytes += WindowEnd::kHeldBack;
@@ -65,7 +65,7 @@ TEST(WindowEnd, a_source_holds_back_only_so_many_bytes) {
   EXPECT_TRUE(bench.reached(kTo));
 }
 
-TEST(WindowEnd, without_a_place_there_is_no_end) {
+TEST(WindowEnd, without_a_place_nothing_ends) {
   WindowEnd none;
   none.tell(0x10, kNoIndex - 1);
   EXPECT_FALSE(none.reached(kNoIndex - 1, {}, {}, {}));

@@ -181,7 +181,7 @@ TEST(MtbRegisters, in_two_places_are_refused) {
   EXPECT_THAT(found.error().detail, HasSubstr("may be at 0x50000000 or 0x50002000"));
 }
 
-TEST(MtbRegisters, have_zeros_where_nothing_is) {
+TEST(MtbRegisters, are_not_found_without_their_reserved_zeros) {
   EXPECT_FALSE(*find_mtb_registers(read("0x50000000: 00000001 80000002\n")));
   EXPECT_FALSE(*find_mtb_registers(read("0x50000000: 00000008 80010002\n")));
   EXPECT_FALSE(*find_mtb_registers(read("0x50000000: 00000008\n")));

@@ -107,7 +107,7 @@ TEST(Detect, many_sources_in_few_frames_are_not_guessed) {
   EXPECT_EQ(kind_of(data), InputKind::kUnknown);
 }
 
-TEST(Detect, frames_of_which_the_last_was_cut) {
+TEST(Detect, frames_with_a_cut_at_the_end) {
   Data data = frames(64);
   data.pop_back();
   EXPECT_EQ(kind_of(data), InputKind::kAlignedFrames);
@@ -187,7 +187,7 @@ TEST(Detect, an_isync_with_its_information_first_is_not_that_of_ptm) {
             InputKind::kUnknown);
 }
 
-TEST(Detect, memory_with_long_runs_of_zeros_is_no_stream) {
+TEST(Detect, memory_with_long_runs_of_zeros_is_not_taken_for_a_stream) {
   Data data = noise(100);
   for (int i = 0; i < 8; ++i) {
     data.resize(data.size() + 40);
@@ -360,7 +360,7 @@ TEST(Detect, stm_stream) {
   EXPECT_THAT(detect(Bytes(late)).why, HasSubstr("Offset 100 "));
 }
 
-TEST(Detect, f_nibbles_alone_are_no_stm_stream) {
+TEST(Detect, f_nibbles_alone_are_not_taken_for_stm) {
   EXPECT_EQ(kind_of(Data(4095, 0xFF)), InputKind::kUnknown);
   Data data(20, 0xFF);
   append(data, {0x00, 0x12, 0x34});

@@ -65,7 +65,7 @@ TEST(Ini, brackets_in_an_entry_make_it_a_section) {
   EXPECT_TRUE(only_line("file=a[0].bin").header_hides_entry());
 }
 
-TEST(Ini, closing_before_opening_bracket_is_no_section) {
+TEST(Ini, closing_before_opening_bracket_does_not_start_a_section) {
   EXPECT_EQ(only_line("]a[=1").kind, IniLineKind::kEntry);
   EXPECT_EQ(only_line("[a").kind, IniLineKind::kText);
 }

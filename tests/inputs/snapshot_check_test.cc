@@ -39,7 +39,7 @@ TEST(SnapshotCheck, dump_that_asks_for_more_than_the_file_has) {
   EXPECT_TRUE(with_dumps(dump("a.bin", "address=0\nlength=0xFF\noffset=1\n")).problems.empty());
 }
 
-TEST(SnapshotCheck, short_dump_tells_both_sizes) {
+TEST(SnapshotCheck, a_short_dump_names_both_sizes) {
   const MemoryStore store = with_dumps(dump("a.bin", "address=0\nlength=0x100\noffset=0x10\n"));
   EXPECT_THAT(store.find(ProblemKind::kDumpFileShort)->values,
               ElementsAre("s/a.bin", "272", "256"));

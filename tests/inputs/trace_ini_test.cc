@@ -47,7 +47,7 @@ TEST(TraceIni, trailing_comma_gives_an_empty_item_that_matches_nothing) {
   EXPECT_EQ(store.find(ProblemKind::kBufferSectionMissing), nullptr);
 }
 
-TEST(TraceIni, blank_in_the_list_is_part_of_the_name_and_said_so) {
+TEST(TraceIni, a_blank_in_the_list_is_part_of_the_name_and_noted) {
   MemoryStore store = with_trace("[trace_buffers]\nbuffers=b1, b2\n" + buffer("b1", "ETB_1") +
                                  buffer("b2", "ETB_2"));
   EXPECT_EQ(snapshot_of(store).buffers.size(), 1U);

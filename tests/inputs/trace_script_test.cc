@@ -126,7 +126,7 @@ TEST(TraceScript, image_units_are_little_endian) {
   EXPECT_EQ(script.images[1].space, image::kSpaceEl1N);
 }
 
-TEST(TraceScript, expected_listings_stand_as_they_are) {
+TEST(TraceScript, expected_listings_are_kept_verbatim) {
   const TraceScript script = assembled(
       "trace_on\nexpect packets\n  Idx:0; # no comment \nend\nexpect decode src_addr_n "
       "quirks\nend\n");

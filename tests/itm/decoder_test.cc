@@ -24,7 +24,7 @@ TEST(ItmDecoder, needs_none_where_the_stream_has_none) {
             "3 ITMTRACE(ITM_SWIT (ch: 0x0; Data: 0x42) )\n");
 }
 
-TEST(ItmDecoder, finds_a_synchronisation_of_which_a_cut_packet_took_zeros) {
+TEST(ItmDecoder, finds_a_synchronisation_that_lost_zeros_to_a_cut_packet) {
   EXPECT_EQ(ItmBench{}.elements_after_async({0x01, 0x41, 0x01, 0, 0, 0, 0, 0, 0x80, 0x01, 0x42}),
             "6 ITMTRACE(ITM_SWIT (ch: 0x0; Data: 0x41) )\n"
             "8 ITMTRACE(ITM_SWIT (ch: 0x0; Data: 0x00) )\n"
@@ -59,7 +59,7 @@ TEST(ItmDecoder, prescales_them_in_asynchronous_mode_only) {
             "0x0000000000000002) )\n");
 }
 
-TEST(ItmDecoder, marks_the_element_after_an_overflow_and_begins_local_time_anew) {
+TEST(ItmDecoder, marks_the_element_after_an_overflow_and_restarts_local_time) {
   EXPECT_EQ(ItmBench{}.elements_after_async({0x20, 0x70, 0x19, 0xBB, 0x20}),
             "6 ITMTRACE(ITM_TS_LOCAL ( TS delta: 0x00000002, { TS Sync}; TS cumulative: "
             "0x0000000000000002) )\n"
@@ -181,7 +181,7 @@ TEST(ItmDecoder, stops_at_a_bad_packet_as_the_reference_does) {
             "6 ITMTRACE(ITM_SWIT (ch: 0x0; Data: 0x41) )\n");
 }
 
-TEST(ItmDecoder, says_once_that_the_register_contradicts_the_stream) {
+TEST(ItmDecoder, reports_once_that_the_register_contradicts_the_stream) {
   ItmBench bench;
   bench.config.itm_tcr = 0x0020'0009;  // On, with DWT; no timestamps.
   EXPECT_EQ(bench.elements_after_async({0x05, 0x01, 0x20, 0x20}),

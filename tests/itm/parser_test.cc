@@ -48,7 +48,7 @@ TEST(ItmSearch, repeats_the_index_of_the_last_candidate_as_the_reference_does) {
             "16 [00 00 00 00 00 80] ITM_ASYNC\n");
 }
 
-TEST(ItmSearch, tells_at_the_end_of_each_block_as_the_reference_does) {
+TEST(ItmSearch, reports_at_the_end_of_each_block_as_the_reference_does) {
   ItmBench bench;
   bench.config.quirks = Quirks::reference();
   EXPECT_EQ(bytes_before_text(bench.packets({0xF0, 0xF1, 0xF2, 0xF3, 0, 0, 0, 0, 0, 0x80}, 3)),

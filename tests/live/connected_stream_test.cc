@@ -103,7 +103,7 @@ TEST(ConnectedStream, without_retry_the_end_of_the_connection_is_the_end) {
   server.join();
 }
 
-TEST(ConnectedStream, nobody_listens) {
+TEST(ConnectedStream, a_closed_port_is_an_error) {
   Listener listener;
   const Address address = listener.address();
   listener.close();
@@ -133,7 +133,7 @@ TEST(ConnectedStream, damaged_orbflow_packet_is_a_gap) {
   server.join();
 }
 
-TEST(ConnectedStream, what_is_not_orbflow_is_said) {
+TEST(ConnectedStream, streams_other_than_orbflow_are_reported) {
   const Listener listener;
   std::thread server([&] { listener.serve(std::string(100000, 'x')); });
   auto stream = connect(listener.address("orbuculum"), {.retry_for = Milliseconds(0)});
@@ -143,7 +143,7 @@ TEST(ConnectedStream, what_is_not_orbflow_is_said) {
   server.join();
 }
 
-TEST(ConnectedStream, what_is_not_openocd_is_said) {
+TEST(ConnectedStream, streams_other_than_openocd_are_reported) {
   const Listener listener;
   std::thread server([&] { listener.serve("220 mail ready\r\n"); });
   const auto stream = connect(listener.address("openocd"), {});

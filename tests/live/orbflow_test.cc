@@ -73,7 +73,7 @@ TEST(Orbflow, idle_zeros_are_ignored) {
   EXPECT_EQ(reader.counts().bad_frames, 0U);
 }
 
-TEST(Orbflow, fragment_at_the_beginning_is_no_damage) {
+TEST(Orbflow, a_fragment_at_the_beginning_does_not_count_as_damage) {
   OrbflowReader reader(1);
   unsigned damages = 0;
   EXPECT_EQ(

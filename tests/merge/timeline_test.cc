@@ -125,7 +125,7 @@ TEST(Timeline, a_time_without_its_upper_bits_is_not_exact) {
   EXPECT_EQ(line.backwards(), 0U);
 }
 
-TEST(Timeline, one_small_time_stands_still) {
+TEST(Timeline, one_time_that_goes_back_does_not_advance) {
   Timeline line;
   line.add(stamp(1, 0, 100));
   line.add(stamp(1, 1, 5));
@@ -154,7 +154,7 @@ TEST(Timeline, one_great_time_is_given_up) {
   EXPECT_EQ(line.backwards(), 2U);
 }
 
-TEST(Timeline, a_generator_that_is_set_anew_is_followed) {
+TEST(Timeline, a_reprogrammed_generator_is_followed) {
   Timeline line;
   line.add(stamp(1, 0, 1000));
   line.add(stamp(1, 1, 2000));
@@ -177,7 +177,7 @@ TEST(Timeline, software_trace_carries_its_time_and_itm_counts_between_global_tim
   EXPECT_THAT(settled(line), ElementsAre("0@10 exact", "1@30 interpolated", "2@30 exact"));
 }
 
-TEST(Timeline, a_local_timestamp_is_the_time_of_what_stands_before_it) {
+TEST(Timeline, a_local_timestamp_is_the_time_of_the_packets_before_it) {
   Timeline line;
   line.add(global(1, 0, 1000));
   line.add(itm(1, 1, ItmKind::kSoftware));

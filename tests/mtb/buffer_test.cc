@@ -49,7 +49,7 @@ TEST(MtbBuffer, may_be_dumped_as_far_as_it_is_used) {
               ElementsAre(DumpPart{0, 16}, DumpPart{}));
 }
 
-TEST(MtbBuffer, is_no_larger_than_the_sram) {
+TEST(MtbBuffer, is_at_most_as_large_as_the_sram) {
   // MASK 31: 2^35 bytes.
   EXPECT_THAT(order(256, {.position = 0x84, .master = 31}),
               ElementsAre(DumpPart{128, 256}, DumpPart{0, 128}));

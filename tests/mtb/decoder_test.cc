@@ -176,7 +176,7 @@ TEST(MtbDecoder, a_first_record_without_start_is_after_a_loss) {
             "0 10a-10c x1 E BR cond\n");
 }
 
-TEST(MtbDecoder, tracing_that_starts_again_tells_so) {
+TEST(MtbDecoder, a_restart_of_tracing_is_reported) {
   EXPECT_EQ(Bench().run({branch(0x10A, 0x102, true), branch(0x10C, 0x106, true)}),
             "0 NO_SYNC( [init-decoder])\n"
             "0 TRACE_ON( [begin or filter])\n"
@@ -379,7 +379,7 @@ TEST(MtbDecoder, unused_memory_is_reported_once) {
             "32 10a-10c x1 E BR cond\n");
 }
 
-TEST(MtbDecoder, bytes_that_are_not_a_whole_record_are_reported) {
+TEST(MtbDecoder, partial_records_are_reported) {
   const std::vector<std::uint8_t> bytes = {0x02, 0x01, 0, 0, 0x0D, 0x01, 0, 0, 0x0C};
   EXPECT_EQ(rest(Bench().run_bytes(bytes, true)),
             "warning at 8, 0: The trace ends inside a packet.\n"

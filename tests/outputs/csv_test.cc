@@ -70,7 +70,7 @@ TEST(Csv, field_is_one_line_without_control_characters) {
   EXPECT_EQ(out.view(), "\"a\\x0a\\x1b[2J\"\"\\xff\\u{202e}\"");
 }
 
-TEST(Csv, field_is_no_formula) {
+TEST(Csv, a_field_cannot_become_a_formula) {
   for (const std::string text : {"=1+1", "+1", "-1", "@a"}) {
     TextBuffer out;
     write_csv_field(out, text);

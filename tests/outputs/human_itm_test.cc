@@ -96,7 +96,7 @@ TEST_F(HumanItm, long_text_is_cut) {
                         std::string(40, 'x') + "\"\n");
 }
 
-TEST_F(HumanItm, what_is_no_text_is_a_number) {
+TEST_F(HumanItm, payloads_that_are_not_text_are_numbers) {
   write("a");
   add(stimulus_element(0, 0x01));
   add(itm_element(ItmKind::kSoftware, 2, 4, 0x12345678));
@@ -125,7 +125,7 @@ TEST_F(HumanItm, exceptions_have_names) {
             "returned\n");
 }
 
-TEST_F(HumanItm, samples_and_pairs_stand_with_their_address) {
+TEST_F(HumanItm, samples_and_pairs_are_with_their_address) {
   add(itm_element(ItmKind::kHardware, 2, 4, 0x08001234));
   Element value = itm_element(ItmKind::kHardware, 0x13, 1, 0x44);
   value.reason = itm_known_bytes(4, 2);
@@ -138,7 +138,7 @@ TEST_F(HumanItm, samples_and_pairs_stand_with_their_address) {
             "-- PC sample: asleep\n");
 }
 
-TEST_F(HumanItm, overflow_is_said) {
+TEST_F(HumanItm, an_overflow_is_reported) {
   Element element = itm_element(ItmKind::kHardware, 0, 1, 0x21);
   element.extra |= kItmOverflow;
   write("x");

@@ -27,7 +27,7 @@ TEST_F(Human, call_names_where_the_source_goes_on) {
             "        21  0x10  0xffff000000090000      +1  insn   not taken\n");
 }
 
-TEST_F(Human, functions_are_named_behind_their_ranges) {
+TEST_F(Human, functions_are_named_after_their_ranges) {
   const auto program =
       program::Program::of({{.start = 0x8000, .last = 0x80FF, .name = "put"},
                             {.start = 0x8100, .last = 0x81FF, .name = "_ZN3app3runEi"},

@@ -93,7 +93,7 @@ TEST(Json, string_escapes_what_a_terminal_obeys) {
   EXPECT_EQ(json_string("\xc2\x9b\u202e\ufeff"), "\"\\u009b\\u202e\\ufeff\"");
 }
 
-TEST(Json, string_escapes_bytes_that_are_no_utf8) {
+TEST(Json, string_escapes_invalid_utf8) {
   EXPECT_EQ(json_string("\xff\xc0\x80"), "\"\\u00ff\\u00c0\\u0080\"");
   EXPECT_EQ(json_string("\xe2\x82"), "\"\\u00e2\\u0082\"");             // Truncated.
   EXPECT_EQ(json_string("\xed\xa0\x80"), "\"\\u00ed\\u00a0\\u0080\"");  // A surrogate.

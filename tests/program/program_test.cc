@@ -73,7 +73,7 @@ TEST(Program, an_offset_in_the_file_has_an_address_if_it_is_loaded) {
   EXPECT_LE((*program)->code().front().first, 0x4000f0U);
 }
 
-TEST(Program, mapping_symbols_tell_code_from_data) {
+TEST(Program, mapping_symbols_separate_code_from_data) {
   const auto program = Program::open(kSample);
   ASSERT_TRUE(program);
   EXPECT_EQ((*program)->content(0x4000f0), Content::kA64);
@@ -169,7 +169,7 @@ TEST(Program, frames_are_a_chain_of_inlined_calls) {
   }
 }
 
-TEST(Program, frames_say_where_a_function_is_declared) {
+TEST(Program, frames_give_the_declaration_of_a_function) {
   for (const char* name :
        {"gcc_dwarf4.elf", "clang_zlib.elf", "clang_split.elf", "clang_module.o"}) {
     const auto program = open(name);

@@ -111,7 +111,7 @@ struct Parts {
     Finding check(const Packet& packet);
     Finding at_end(std::uint64_t packets);
   };
-  static bool tells_contradictions(const SourceOptions& options);
+  static bool reports_contradictions(const SourceOptions& options);
   static bool is_sync_point(const Packet& packet);
   struct Landmarks {
     explicit Landmarks(const Config& config);
@@ -268,8 +268,8 @@ struct NoMonitor : Parser {
 static_assert(!IsMonitored<Parts<NoMonitor>>);
 
 struct NoTells : Parts<> {
-  static bool tells_contradictions(const SourceOptions& options) = delete;
-  static bool tell_contradictions(const SourceOptions& options);
+  static bool reports_contradictions(const SourceOptions& options) = delete;
+  static bool report_contradictions(const SourceOptions& options);
 };
 static_assert(!ChecksRegisters<NoTells>);
 

@@ -48,20 +48,20 @@ TEST_F(PtmDecoder, nothing_before_an_async_and_an_isync_counts) {
 
 TEST_F(PtmDecoder, a_periodic_isync_is_silent) { EXPECT_EQ(run({0x08, 0, 0x10, 0, 0, 0x01}), ""); }
 
-TEST_F(PtmDecoder, other_isyncs_say_why_trace_goes_on) {
+TEST_F(PtmDecoder, other_isyncs_give_the_reason_why_trace_continues) {
   EXPECT_EQ(run({0x08, 0, 0x10, 0, 0, 0x41}), "12 TRACE_ON( [overflow])\n");
   EXPECT_EQ(run({0x08, 0, 0x10, 0, 0, 0x61}), "12 TRACE_ON( [debug restart])\n");
   EXPECT_EQ(run({0x08, 1, 0x10, 0, 0, 0x21}),
             "12 TRACE_ON( [begin or filter])\n12 PE_CONTEXT((ISA=T32) S; 32-bit; )\n");
 }
 
-TEST_F(PtmDecoder, an_isync_with_a_context_id_always_tells_the_context) {
+TEST_F(PtmDecoder, an_isync_with_a_context_id_always_reports_the_context) {
   config.etmcr = kContextId4;
   EXPECT_EQ(run({0x08, 0, 0x10, 0, 0, 0x21, 7, 0, 0, 0}),
             "16 TRACE_ON( [begin or filter])\n16 PE_CONTEXT((ISA=A32) S; 32-bit; CTXTID=0x7; )\n");
 }
 
-TEST_F(PtmDecoder, an_isync_tells_a_change_of_security_alone) {
+TEST_F(PtmDecoder, an_isync_reports_a_change_of_security_alone) {
   EXPECT_EQ(run({0x08, 0, 0x10, 0, 0, 0x29}),
             "12 TRACE_ON( [begin or filter])\n12 PE_CONTEXT((ISA=A32) N; 32-bit; )\n");
   quirks.security_state_lost = true;
@@ -173,7 +173,7 @@ TEST_F(PtmDecoder, a_cycle_count_goes_with_its_atom) {
             "13 1000-1008 x2 E BR CC=522\n15 100c-1010 x1 N BR link CC=0\n");
 }
 
-TEST_F(PtmDecoder, cycle_counts_without_a_place_are_told_alone) {
+TEST_F(PtmDecoder, cycle_counts_without_a_place_are_elements_of_their_own) {
   calls();
   config.etmcr = kCycles;
   EXPECT_EQ(run({0x84, 0x84, 0x84, 0x88, 0x81, 0x10, 0x08, 0x82}),
@@ -233,7 +233,7 @@ TEST_F(PtmDecoder, a_branch_for_a_direct_branch_pushes) {
             "17 1010-1014 x1 E BR\n");
 }
 
-TEST_F(PtmDecoder, an_exception_tells_where_it_returns_to) {
+TEST_F(PtmDecoder, an_exception_states_its_return_address) {
   calls();
   EXPECT_EQ(run({0x84, 0x8D, 0x80, 0xFE, 0xFF, 0x4F, 0x1C}),
             "12 1000-1008 x2 E BR\n13 EXCEPTION(pref ret addr:0x100c; excep num (0x0e) )\n");
@@ -320,19 +320,19 @@ TEST_F(PtmDecoder, triggers_and_exception_returns_are_elements) {
   EXPECT_EQ(run({0x0C, 0x76, 0x66}), "12 EVENT( Trigger; )\n13 EXCEPTION_RET()\n");
 }
 
-TEST_F(PtmDecoder, a_context_id_is_told_when_it_changes) {
+TEST_F(PtmDecoder, a_context_id_is_reported_when_it_changes) {
   config.etmcr = kContextId4;
   EXPECT_EQ(run({0x6E, 7, 0, 0, 0, 0x6E, 8, 0, 0, 0}),
             "21 PE_CONTEXT((ISA=A32) S; 32-bit; CTXTID=0x8; )\n");
 }
 
-TEST_F(PtmDecoder, a_vmid_is_told_when_it_is_new_and_when_it_changes) {
+TEST_F(PtmDecoder, a_vmid_is_reported_when_it_is_new_and_when_it_changes) {
   EXPECT_EQ(run({0x3C, 0, 0x3C, 0, 0x3C, 9}),
             "12 PE_CONTEXT((ISA=A32) S; 32-bit; VMID=0x0; )\n"
             "16 PE_CONTEXT((ISA=A32) S; 32-bit; VMID=0x9; )\n");
 }
 
-TEST_F(PtmDecoder, the_reference_tells_contexts_with_the_instruction_set_of_the_last_range) {
+TEST_F(PtmDecoder, the_reference_reports_contexts_with_the_instruction_set_of_the_last_range) {
   thumb_program({0xBF00, 0xF000, 0xE87C}, 0x1000);  // nop; blx 10fc, which is A32
   const std::initializer_list<std::uint8_t> bytes = {0x08, 0x01, 0x10, 0,   0,
                                                      0x01, 0x84, 0x3C, 0x02};
@@ -426,7 +426,7 @@ TEST_F(PtmDecoder, reset_waits_for_synchronisation_again) {
   EXPECT_EQ(feed(sync()), (std::vector{ElementKind::kTraceOn, ElementKind::kPeContext}));
 }
 
-TEST_F(PtmDecoder, what_a_cut_packet_says_is_not_followed) {
+TEST_F(PtmDecoder, a_cut_packet_is_not_followed) {
   program({kNop, branch(0x1004, 0x1000)});
   EXPECT_EQ(
       run({0x84, 0x81, 0, 0, 0, 0, 0, 0x80, 0x08, 0, 0x10, 0, 0, 0x01, 0x84}),

@@ -33,7 +33,7 @@ TEST_F(PtmParser, four_zeros_are_none) {
             "0 [00 00 00 00 80] NOTSYNC\n5 [00 00 00 00 00 80] ASYNC\n");
 }
 
-TEST_F(PtmParser, unsynchronised_bytes_are_told_in_sixteens_and_once_for_more_than_monitors) {
+TEST_F(PtmParser, unsynchronised_bytes_are_reported_in_sixteens_and_once_for_more_than_monitors) {
   std::vector<std::uint8_t> bytes(18, 0x11);
   bytes.insert(bytes.end(), {0, 0, 0, 0, 0, 0x80});
   EXPECT_EQ(search(bytes),
@@ -43,7 +43,7 @@ TEST_F(PtmParser, unsynchronised_bytes_are_told_in_sixteens_and_once_for_more_th
     EXPECT_EQ(search(bytes, chunk), search(bytes));
 }
 
-TEST_F(PtmParser, the_reference_tells_them_at_the_end_of_a_block_too) {
+TEST_F(PtmParser, the_reference_reports_them_at_the_end_of_a_block_too) {
   quirks.chunks_end_with_blocks = true;
   EXPECT_EQ(search({1, 2, 3, 4, 0, 0, 0, 0, 0, 0x80}, 3),
             "0 [01 02 03] NOTSYNC\n3* [04] NOTSYNC\n4 [00 00 00 00 00 80] ASYNC\n");
@@ -100,7 +100,7 @@ TEST_F(PtmParser, bad_bytes_are_counted) {
   EXPECT_EQ(parser.statistics(), (ParserStatistics{12, 1, 2, 1}));
 }
 
-TEST_F(PtmParser, an_unfinished_packet_is_told_at_the_end) {
+TEST_F(PtmParser, an_unfinished_packet_is_reported_at_the_end) {
   EXPECT_EQ(packets({0x84, 0x08, 1, 2}),
             "ATOM : Atom packet; E; \n"
             "INCOMPLETE_EOT : Incomplete packet flushed at end of trace; \n");
@@ -206,18 +206,19 @@ TEST_F(PtmParser, withdraw_takes_back_what_is_not_read) {
 
 // ---- Doubts about the registers -----------------------------------------------------------------
 
-class PtmDoubts : public PtmParser {
+class PtmRegisterConflicts : public PtmParser {
  protected:
-  [[nodiscard]] std::vector<Doubt> doubts(const std::vector<std::uint8_t>& bytes) const {
+  [[nodiscard]] std::vector<RegisterConflict> conflicts(
+      const std::vector<std::uint8_t>& bytes) const {
     std::vector<std::uint8_t> all = {0, 0, 0, 0, 0, 0x80};
     all.insert(all.end(), bytes.begin(), bytes.end());
     Parser parser(config);
     const frames::Run run{0, 0};
     parser.feed({all, {&run, 1}});
     Packet packet;
-    std::vector<Doubt> found;
+    std::vector<RegisterConflict> found;
     while (parser.next(packet))
-      if (packet.doubt != Doubt::kNone) found.push_back(packet.doubt);
+      if (packet.conflict != RegisterConflict::kNone) found.push_back(packet.conflict);
     return found;
   }
   static std::vector<std::uint8_t> repeat(std::initializer_list<std::uint8_t> bytes, int times) {
@@ -227,30 +228,30 @@ class PtmDoubts : public PtmParser {
   }
 };
 
-TEST_F(PtmDoubts, headers_like_cycle_counts_in_a_trace_without) {
+TEST_F(PtmRegisterConflicts, headers_like_cycle_counts_in_a_trace_without) {
   // Branches, each followed by a count of one.
-  EXPECT_EQ(doubts(repeat({0x2F, 0x04}, 20)), std::vector{Doubt::kCycleCountsInFlow});
-  EXPECT_TRUE(doubts(repeat({0x2F, 0x04}, 3)).empty());
+  EXPECT_EQ(conflicts(repeat({0x2F, 0x04}, 20)), std::vector{RegisterConflict::kCycleCountsInFlow});
+  EXPECT_TRUE(conflicts(repeat({0x2F, 0x04}, 3)).empty());
 }
 
-TEST_F(PtmDoubts, cycle_counts_that_are_none) {
+TEST_F(PtmRegisterConflicts, cycle_counts_that_are_none) {
   config.etmcr = kCycles;
   // Branches and atoms: the atom is at the place of the count.
-  EXPECT_EQ(doubts(repeat({0x2F, 0x84}, 20)), std::vector{Doubt::kCycleCountForm});
-  EXPECT_TRUE(doubts(repeat({0x2F, 0x04}, 20)).empty());
+  EXPECT_EQ(conflicts(repeat({0x2F, 0x84}, 20)), std::vector{RegisterConflict::kCycleCountForm});
+  EXPECT_TRUE(conflicts(repeat({0x2F, 0x04}, 20)).empty());
 }
 
-TEST_F(PtmDoubts, context_ids_without_a_size) {
-  EXPECT_EQ(doubts(repeat({0x6E}, 9)), std::vector{Doubt::kContextIdOff});
+TEST_F(PtmRegisterConflicts, context_ids_without_a_size) {
+  EXPECT_EQ(conflicts(repeat({0x6E}, 9)), std::vector{RegisterConflict::kContextIdOff});
   config.etmcr = kContextId4;
-  EXPECT_TRUE(doubts(repeat({0x6E, 1, 2, 3, 4}, 9)).empty());
+  EXPECT_TRUE(conflicts(repeat({0x6E, 1, 2, 3, 4}, 9)).empty());
 }
 
-TEST_F(PtmDoubts, timestamps_longer_than_the_registers_allow) {
+TEST_F(PtmRegisterConflicts, timestamps_longer_than_the_registers_allow) {
   config.etmccer &= ~kLongTimestamps;
-  EXPECT_EQ(doubts(repeat({0x42, 0x81, 0x81, 0x81, 0x81, 0x81, 0x81, 0x81}, 9)),
-            std::vector{Doubt::kTimestampTooLong});
-  EXPECT_TRUE(doubts(repeat({0x42, 0x81, 0x81, 0x81, 0x81, 0x81, 0x81, 0x21}, 9)).empty());
+  EXPECT_EQ(conflicts(repeat({0x42, 0x81, 0x81, 0x81, 0x81, 0x81, 0x81, 0x81}, 9)),
+            std::vector{RegisterConflict::kTimestampTooLong});
+  EXPECT_TRUE(conflicts(repeat({0x42, 0x81, 0x81, 0x81, 0x81, 0x81, 0x81, 0x21}, 9)).empty());
 }
 
 }  // namespace

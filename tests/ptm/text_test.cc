@@ -77,7 +77,7 @@ TEST_F(PtmText, branches_with_cycle_counts) {
             "Addr=0xC0010EF0 ~[0xF0]; Cycles=2386492; ");
 }
 
-TEST_F(PtmText, an_address_of_which_only_some_bits_are_known) {
+TEST_F(PtmText, a_partly_known_address) {
   config.etmcr = kCycles;
   EXPECT_EQ(packets({0xFF, 0x26, 0x04}),
             "BRANCH_ADDRESS : Branch address packet; Addr=0x????137E (12:0) ~[0x137E]; Cycles=1; "

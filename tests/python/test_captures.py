@@ -247,7 +247,7 @@ def test_hostile_device_in_html(sample, tmp_path):
         assert '\x1b' not in str(error)
 
 
-def test_bytes_that_are_no_trace(tmp_path):
+def test_bytes_that_are_not_trace(tmp_path):
     for number, content in enumerate((b'\0' * 64, b'\xff' * 1000, b'hello', os.urandom(5000))):
         path = tmp_path / str(number)
         path.write_bytes(content)

@@ -108,7 +108,7 @@ inline etmv4::Quirks random_quirks(Random& random) {
   for (bool* quirk : {&quirks.pe_reset_is_bad, &quirks.discard_loses_instrumentation,
                       &quirks.source_address_not_cancelled, &quirks.q_deletes_next_entry,
                       &quirks.error_loses_elements, &quirks.exception_walk_unchecked,
-                      &quirks.exception_pops_told_target, &quirks.range_limit_repeats,
+                      &quirks.exception_pops_stated_target, &quirks.range_limit_repeats,
                       &quirks.second_error_after_missing_address,
                       &quirks.source_address_after_state, &quirks.fatal_walk_errors})
     *quirk = random.coin();

@@ -305,7 +305,7 @@ TYPED_TEST_SUITE_P(CodeProperties);
 TYPED_TEST_P(CodeProperties, gives_the_same_with_and_without_the_block_cache) {
   this->holds([](const auto& one) { return support::cache_differs(one); });
 }
-TYPED_TEST_P(CodeProperties, counts_what_its_elements_tell) {
+TYPED_TEST_P(CodeProperties, counts_what_its_elements_state) {
   this->holds([](const auto& one) { return support::chunks_count_differently(one); });
 }
 TYPED_TEST_P(CodeProperties, counts_what_repeats) {
@@ -315,7 +315,7 @@ TYPED_TEST_P(CodeProperties, counts_and_gives_elements_in_turn) {
   this->holds([](const auto& one) { return support::turns_count_differently(one); });
 }
 REGISTER_TYPED_TEST_SUITE_P(CodeProperties, gives_the_same_with_and_without_the_block_cache,
-                            counts_what_its_elements_tell, counts_what_repeats,
+                            counts_what_its_elements_state, counts_what_repeats,
                             counts_and_gives_elements_in_turn);
 
 // NOLINTEND(readability-identifier-naming)

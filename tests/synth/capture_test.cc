@@ -48,7 +48,7 @@ std::vector<std::uint8_t> all_of(const TruthBench& b) {
   }
 }
 
-TEST(SynthCapture, sources_of_all_protocols_in_one_capture_tell_what_happened) {
+TEST(SynthCapture, sources_of_all_protocols_in_one_capture_give_what_happened) {
   for (std::uint64_t seed = 1; seed <= support::seed_count(10); ++seed) {
     Random random(seed);
     TruthBench b = everything();
@@ -92,7 +92,7 @@ TEST(SynthCapture, the_size_is_reached_and_passed_by_little) {
   }
 }
 
-TEST(SynthCapture, sources_that_never_get_their_turn_say_nothing) {
+TEST(SynthCapture, sources_that_never_get_their_turn_report_nothing) {
   TruthBench b = everything();
   b.capture.size = 1;
   EXPECT_EQ(b.check(), "");

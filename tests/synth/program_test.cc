@@ -110,7 +110,7 @@ TEST(SynthProgram, addresses_that_differ_in_their_top_bits_are_two_places) {
   EXPECT_EQ(execution.block_at({0x4000000000001000, isa::Isa::kA64}).start, 0x4000000000001000U);
 }
 
-TEST(SynthProgram, so_many_machines_have_so_many_vmids) {
+TEST(SynthProgram, each_virtual_machine_has_a_vmid) {
   auto program = Program::random({.seed = 3});
   ASSERT_TRUE(program);
   Execution execution(*program, {}, {.exception_mean = 2, .vmids = 2});
@@ -197,7 +197,7 @@ TEST(SynthProgram, segments_do_not_overlap) {
   EXPECT_FALSE(program.add_segment(~std::uint64_t{0}, std::vector<std::uint8_t>(2)));
 }
 
-TEST(SynthProgram, files_that_are_no_program_are_refused) {
+TEST(SynthProgram, files_other_than_programs_are_refused) {
   EXPECT_FALSE(Program::elf("/nonexistent/file"));
   const std::string path = testing::TempDir() + "waymark_no_elf";
   std::ofstream(path) << "text";

@@ -213,7 +213,7 @@ TEST(ProgrammedUnit, the_snapshot_explains_itself_as_the_plan) {
               Contains("include 0x400000..0x4001ff"));
 }
 
-TEST(ProgrammedUnit, what_the_model_does_not_do_is_said) {
+TEST(ProgrammedUnit, limits_of_the_model_are_reported) {
   const auto said = [](std::string_view plan) {
     const ProgrammedOptions options = planned(plan);
     return not_modelled(options, busy(options));

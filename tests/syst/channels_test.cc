@@ -118,7 +118,7 @@ TEST(SystChannels, a_loss_of_synchronisation_ends_what_is_open) {
   EXPECT_THAT(stm.frames, ElementsAre("1:2 1 lost 42504101"));
 }
 
-TEST(SystChannels, a_master_error_ends_what_that_master_said) {
+TEST(SystChannels, a_master_error_ends_the_message_of_that_master) {
   Stm stm;
   stm.data("42504101", kSwTimestamp, 1).at(5, 2).data("42504101", kSwTimestamp, 2);
   stm.put(0, 8, kSwMasterError, 0).at(1, 2).data("6100").flag();
@@ -193,7 +193,7 @@ TEST(SystChannels, what_is_cut_together_comes_in_the_order_in_which_it_began) {
                                       "3:1 3 end_of_input 42504101"));
 }
 
-TEST(SystChannels, what_is_behind_the_longest_message_is_dropped) {
+TEST(SystChannels, bytes_after_the_longest_message_are_dropped) {
   Stm stm;
   stm.data("42504101", kSwTimestamp, 1);
   while (stm.frames.empty() && stm.index() < kMaxMessage / 8 + 10) stm.data("0102030405060708");
@@ -216,9 +216,9 @@ TEST(SystChannels, errors_that_cut_nothing_cost_nothing) {
 }
 
 struct Frames final : FrameSink {
-  std::vector<std::string> told_frames;
+  std::vector<std::string> seen_frames;
   void on_frame(const Frame& frame) override {
-    told_frames.push_back(std::to_string(frame.channel) + ' ' + std::to_string(frame.index) + ' ' +
+    seen_frames.push_back(std::to_string(frame.channel) + ' ' + std::to_string(frame.index) + ' ' +
                           std::string(frame_end_name(frame.end)) + ' ' + to_hex(frame.bytes));
   }
 };
@@ -242,7 +242,7 @@ TEST(SystPorts, every_port_is_a_stream_of_its_own) {
     if (i < plain.size()) put(3, plain[i], 10 * i + 1);
   }
   reader.finish();
-  EXPECT_THAT(frames.told_frames, ElementsAre("0 60 whole 0102", "3 1 whole 425241010300616100",
+  EXPECT_THAT(frames.seen_frames, ElementsAre("0 60 whole 0102", "3 1 whole 425241010300616100",
                                               "3 91 whole 71563412"));
 }
 
@@ -262,7 +262,7 @@ TEST(SystPorts, a_message_far_on_has_its_own_index) {
   for (; index < 300'000; ++index) reader.add(written('.', index));
   for (const char c : std::string("SYS-T RAW DATA: 0102\n"))
     reader.add(written(static_cast<std::uint8_t>(c), index++));
-  EXPECT_THAT(frames.told_frames, ElementsAre("0 300000 whole 0102"));
+  EXPECT_THAT(frames.seen_frames, ElementsAre("0 300000 whole 0102"));
 }
 
 TEST(SystPorts, words_that_look_like_short_messages_are_none) {
@@ -273,7 +273,7 @@ TEST(SystPorts, words_that_look_like_short_messages_are_none) {
     for (const int byte : {0x71, i, 0x34, 0x12})
       reader.add(written(static_cast<std::uint8_t>(byte), index++));
   reader.finish();
-  EXPECT_THAT(frames.told_frames, IsEmpty());
+  EXPECT_THAT(frames.seen_frames, IsEmpty());
 }
 
 }  // namespace

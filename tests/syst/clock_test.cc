@@ -36,7 +36,7 @@ TEST(SystClock, own_timestamps_on_the_transport_clock) {
   EXPECT_EQ(clocks.source_nanoseconds(parse_message(kText), text), 1'500'000U);
 }
 
-TEST(SystClock, two_syncs_tell_the_rate) {
+TEST(SystClock, two_syncs_give_the_rate) {
   ClockMap clocks;
   const auto second = hex("08301201 D007000000000000 40420F0000000000");  // 2000
   clocks.learn(parse_message(kSync), frame_at(kSync, 100'000));
@@ -63,7 +63,7 @@ TEST(SystClock, another_master_has_another_clock) {
   EXPECT_EQ(clocks.source_nanoseconds(parse_message(kText), other), std::nullopt);
 }
 
-TEST(SystClock, the_syncs_of_two_channels_tell_no_rate) {
+TEST(SystClock, the_syncs_of_two_channels_give_no_rate) {
   ClockMap clocks;
   const auto second = hex("08301201 D007000000000000 40420F0000000000");  // 2000
   clocks.learn(parse_message(kSync), frame_at(kSync, 100'000, 2));
@@ -110,7 +110,7 @@ TEST(SystInterpreter, each_trace_id_has_its_own_frequency) {
   EXPECT_EQ(interpreter.interpret(frame).nanoseconds, 2'500'000U);
 }
 
-TEST(SystInterpreter, a_time_without_its_upper_bits_is_no_time_of_the_day) {
+TEST(SystInterpreter, a_time_without_its_upper_bits_gives_no_time_of_day) {
   const Collateral collateral;
   Interpreter interpreter(collateral);
   interpreter.set_transport_frequency(1'000'000);

@@ -95,7 +95,7 @@ TEST(SystCollateral, entities_and_other_files_are_refused) {
               HasSubstr("document type declarations are not accepted"));
 }
 
-TEST(SystCollateral, a_file_that_fails_leaves_nothing_behind) {
+TEST(SystCollateral, a_file_that_fails_leaves_nothing) {
   Collateral collateral;
   const std::string bad =
       document(client("") + client("<syst:Modules><syst:Module/></syst:Modules>"));
@@ -103,7 +103,7 @@ TEST(SystCollateral, a_file_that_fails_leaves_nothing_behind) {
   EXPECT_TRUE(collateral.empty());
 }
 
-TEST(SystCollateral, a_newline_may_stand_before_the_declaration) {
+TEST(SystCollateral, a_newline_may_precede_the_declaration) {
   EXPECT_EQ(problem_of("\n" + document(client(""))), "");
 }
 

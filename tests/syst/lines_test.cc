@@ -15,7 +15,7 @@ std::vector<std::string> lines(std::string_view text, std::size_t chunk = 0) {
   return split<LineReader>(as_bytes(text), chunk);
 }
 
-TEST(SystLines, the_tag_stands_anywhere) {
+TEST(SystLines, the_tag_may_be_anywhere) {
   EXPECT_THAT(lines("Booting from ROM..SYS-T RAW DATA: 0102\r\n[info] SYS-T RAW DATA:0A0b"),
               ElementsAre("18 whole 0102", "47 whole 0a0b"));
 }
@@ -30,12 +30,12 @@ TEST(SystLines, a_tag_within_the_beginning_of_another) {
               ElementsAre("12 whole 01", "32 whole 02"));
 }
 
-TEST(SystLines, colours_are_no_end) {
+TEST(SystLines, colours_do_not_end_a_line) {
   EXPECT_THAT(lines("\x1B[32mSYS-T RAW DATA: 01\x1B[0m02\x1B[1;31mAB\x1B[0m\n"),
               ElementsAre("5 whole 0102ab"));
 }
 
-TEST(SystLines, a_lost_digit_is_told) {
+TEST(SystLines, a_lost_digit_is_reported) {
   EXPECT_THAT(lines("SYS-T RAW DATA: 010\nSYS-T RAW DATA: 02\n"),
               ElementsAre("0 bad_text 01", "20 whole 02"));
 }
@@ -96,7 +96,7 @@ TEST(SystLines, an_escape_sequence_that_does_not_end_costs_no_message) {
   }
 }
 
-TEST(SystByteReader, a_long_first_message_is_no_text) {
+TEST(SystByteReader, a_long_first_message_is_not_taken_for_text) {
   std::vector<std::uint8_t> bytes = hex("42520101FFFF");
   bytes.insert(bytes.end(), 65534, 'A');
   const auto rest = hex("00425241010300616100425241010300626200");

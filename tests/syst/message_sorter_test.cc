@@ -54,7 +54,7 @@ TEST(SystMessageSorter, more_than_memory_holds_goes_through_a_file) {
   }
 }
 
-TEST(SystMessageSorter, stops_when_the_taker_does) {
+TEST(SystMessageSorter, stops_when_the_consumer_does) {
   for (const std::size_t memory : {std::size_t{64}, MessageSorter::kMemory}) {
     MessageSorter sorter(memory, testing::TempDir());
     for (std::uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(sorter.add(100 - i, "text"));

@@ -115,7 +115,7 @@ class Stage {
   bool partial_ = false;
 };
 
-TEST(MessageStage, messages_stand_in_place_of_their_packets) {
+TEST(MessageStage, messages_replace_their_packets) {
   Stage stage;
   stage.packet(4, "07", 0).text(2, 100).flag(3).packet(2, "", kSwTimestamp, 105);
   EXPECT_THAT(stage.shown,
@@ -130,7 +130,7 @@ TEST(MessageStage, times_never_go_back) {
                           "300 1:2  INFO    module 65:5  a"));
 }
 
-TEST(MessageStage, nothing_was_said_after_the_packets_that_say_it) {
+TEST(MessageStage, messages_are_not_dated_after_their_packets) {
   Stage stage(1'000'000);
   // The own time of the second message, 1500, is 10 000 500 on the transport's clock.
   stage.message(2, kSync, 10'000'000).message(2, "42584101 DC05000000000000 6100", 10'000'100);
@@ -167,7 +167,7 @@ TEST(MessageStage, the_frequency_of_the_trace_counts_before_the_one_of_the_calle
   EXPECT_THAT(stage.shown[2], HasSubstr("\"nanoseconds\":\"2500000\","));
 }
 
-TEST(MessageStage, messages_of_an_itm_stand_behind_their_packets) {
+TEST(MessageStage, messages_of_an_itm_follow_their_packets) {
   Stage stage;
   stage.write_port(3, "SYS-T RAW DATA: 425041016100\n")
       .write_port(3, "SYS-T RAW DATA: 42504101")

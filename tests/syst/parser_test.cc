@@ -125,7 +125,7 @@ TEST(SystParser, the_event_of_a_linux_trace_source) {
   EXPECT_EQ(to_hex(message.data), "0102");
 }
 
-TEST(SystParser, every_cut_of_a_message_is_told_and_none_is_read_past) {
+TEST(SystParser, every_cut_of_a_message_is_reported_and_never_read_past) {
   const std::vector<std::uint8_t> whole =
       hex("42 5F 41 0B 01 11111111 22222222 0900 0102030405060708 25732025640061620000000000");
   for (std::size_t size = 0; size < whole.size(); ++size) {

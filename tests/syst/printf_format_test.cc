@@ -151,7 +151,7 @@ TEST(SystPrintf, a_text_without_bound_is_cut) {
   EXPECT_TRUE(out.view().ends_with("and its rest is cut]"));
 }
 
-TEST(SystPrintf, the_byte_behind_the_arguments_is_the_references_matter) {
+TEST(SystPrintf, the_byte_after_the_arguments_may_end_a_text) {
   const auto text = hex("6162");
   TextBuffer out;
   write_printf(out, "%s", {.bytes = text, .byte_after = std::uint8_t{0}});

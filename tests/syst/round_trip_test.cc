@@ -289,7 +289,7 @@ TEST(SystRoundTrip, arguments_are_packed_as_their_conversions_say) {
   }
 }
 
-TEST(SystRoundTrip, arguments_that_their_conversions_cannot_take_are_told) {
+TEST(SystRoundTrip, arguments_that_do_not_fit_their_conversions_are_reported) {
   for (const Packing packing : {Packing::k32, Packing::k64}) {
     EXPECT_EQ(shown(packing, "a %s", 5), "invalid: a %s");
     EXPECT_EQ(shown(packing, "a %d", "text"), "invalid: a %d");
@@ -474,7 +474,7 @@ inline void say_in_template(const auto& handle, T value) {
   WAYMARK_SYST_CATALOG(handle, Level::kDebug, "in a template: %d", static_cast<int>(value));
 }
 
-TEST(SystCatalog, this_program_tells_its_own_texts) {
+TEST(SystCatalog, this_program_prints_its_own_texts) {
   Keeper keeper;
   Origin origin = Origin::guid_unit({0x57, 0x61, 0x79, 0x74, 0x65, 0x73, 0x74, 0x73, 0x8E, 0x78,
                                      0x61, 0x6D, 0x70, 0x6C, 0x65, 0x31},
@@ -542,7 +542,7 @@ TEST(SystCatalog, literals_that_the_assembler_reads_otherwise_are_refused) {
   EXPECT_FALSE(is_catalog_format("a\0b", 4));
 }
 
-TEST(SystCatalog, two_formats_with_one_id_are_told) {
+TEST(SystCatalog, two_formats_with_one_id_are_reported) {
   // hash(format, line) is the hash of the text plus the line.
   CatalogSites sites;
   sites.sites = {{.file = "a.c", .line = 5, .format = "b"},
@@ -567,7 +567,7 @@ TEST(SystCatalog, a_format_on_the_same_line_of_two_files_has_no_place) {
   EXPECT_NE(xml->find("File=\"0x2\" Line=\"0x6\"><![CDATA[one]]>"), std::string::npos) << *xml;
 }
 
-TEST(SystCatalog, names_that_xml_cannot_hold_are_told) {
+TEST(SystCatalog, names_that_xml_cannot_hold_are_reported) {
   CatalogSites sites;
   sites.client = "bell\a";
   EXPECT_EQ(write_collateral(sites).error().code, ErrorCode::kInvalidArgument);
@@ -592,7 +592,7 @@ std::vector<std::uint8_t> elf_file(std::size_t entry_size, std::size_t count, st
   return elf;
 }
 
-TEST(SystCatalog, damaged_section_tables_are_told_at_once) {
+TEST(SystCatalog, damaged_section_tables_are_reported_at_once) {
   constexpr std::size_t kNames = std::size_t{8} << 20;
   for (const std::size_t entry_size : {0U, 1U, 63U}) {
     EXPECT_EQ(read_catalog_sites(elf_file(entry_size, 65535, kNames)).error().code,
@@ -605,7 +605,7 @@ TEST(SystCatalog, damaged_section_tables_are_told_at_once) {
   EXPECT_EQ(read_catalog_sites(many).error().code, ErrorCode::kNotFound);
 }
 
-TEST(SystCatalog, numbers_too_large_for_the_header_stand_in_the_first_section) {
+TEST(SystCatalog, numbers_too_large_for_the_header_are_in_the_first_section) {
   // There are two sections; the second has the names and is also the catalog.
   const std::string content("\1\0\0\0f.c\0text\0.waymark.syst\0", 4 + 4 + 5 + 14);
   std::vector<std::uint8_t> elf(64 + content.size() + 128);

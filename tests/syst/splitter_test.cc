@@ -54,7 +54,7 @@ TEST(SystSplitter, an_unknown_type_is_one_message_if_its_length_makes_sense) {
   EXPECT_THAT(plain(subtype + kText2), ElementsAre("0 whole " + subtype, "9 whole " + kText2));
 }
 
-TEST(SystSplitter, bytes_that_are_no_message_are_kept_together) {
+TEST(SystSplitter, bytes_outside_messages_are_kept_together) {
   EXPECT_THAT(plain(kText1 + "4F4F4F4F4F" + kText2),
               ElementsAre("0 whole " + kText1, "9 no_message 4f4f4f4f4f", "14 whole " + kText2));
 }
@@ -101,7 +101,7 @@ TEST(SystSplitter, good_messages_between_bad_ones_are_found) {
   EXPECT_EQ(count_of(plain(kBad + "FFFFFF" + kBad + repeat(kText1, 5)), kText1), 5U);
 }
 
-TEST(SystSplitter, bytes_behind_the_nul_of_a_text_cost_no_other_message) {
+TEST(SystSplitter, bytes_after_the_nul_of_a_text_cost_no_other_message) {
   const std::string zeros = "42524101040061610000";
   const std::string rest = "4252410105006161004142";
   for (const std::string& padded : {zeros, rest}) {
@@ -112,7 +112,7 @@ TEST(SystSplitter, bytes_behind_the_nul_of_a_text_cost_no_other_message) {
   EXPECT_EQ(plain(zeros).size(), 1U);
 }
 
-TEST(SystSplitter, short_messages_alone_are_found_behind_noise) {
+TEST(SystSplitter, short_messages_alone_are_found_after_noise) {
   const auto frames = plain("FFFFFFFF" + repeat(kShort, 10));
   EXPECT_EQ(frames.size(), 11U);
   EXPECT_EQ(count_of(frames, kShort), 10U);
@@ -326,12 +326,12 @@ TEST(SystSplitter, one_damaged_byte_costs_few_messages) {
   EXPECT_LE(lost, kRounds * 3 / 2);
 }
 
-TEST(SystPlainFacts, a_cut_at_the_end_is_no_doubt) {
+TEST(SystPlainFacts, a_cut_at_the_end_does_not_count_as_doubtful) {
   EXPECT_TRUE(plain_facts(hex(kText1 + kText2 + "42524101FFFF6363")).plausible());
   EXPECT_FALSE(plain_facts(hex("42524101FFFF6363")).plausible());
 }
 
-TEST(SystPlainFacts, random_bytes_are_no_messages) {
+TEST(SystPlainFacts, random_bytes_are_not_taken_for_messages) {
   unsigned taken = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     support::Random random(seed);
@@ -344,7 +344,7 @@ TEST(SystPlainFacts, random_bytes_are_no_messages) {
   EXPECT_TRUE(plain_facts(stream(random, 5)).plausible());
 }
 
-TEST(SystPlainFacts, zeros_are_no_messages) {
+TEST(SystPlainFacts, zeros_are_not_taken_for_messages) {
   const std::vector<std::uint8_t> zeros(4096);
   EXPECT_EQ(plain_facts(zeros).messages, 0U);
   EXPECT_FALSE(

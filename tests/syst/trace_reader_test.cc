@@ -89,7 +89,7 @@ TEST(SystTraceReader, ports_and_what_is_incomplete_at_the_end) {
                           "port 3: whole, no time"));
 }
 
-TEST(SystTraceReader, says_which_elements_it_reads) {
+TEST(SystTraceReader, names_the_elements_that_it_reads) {
   EXPECT_TRUE(TraceReader::reads(ElementKind::kSwTrace));
   EXPECT_TRUE(TraceReader::reads(ElementKind::kItmTrace));
   EXPECT_TRUE(TraceReader::reads(ElementKind::kNoSync));

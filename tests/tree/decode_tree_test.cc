@@ -285,7 +285,7 @@ TEST_F(Tree, lists_its_sources_by_id) {
   EXPECT_EQ(tree.source(0xFF), nullptr);
 }
 
-TEST_F(Tree, refuses_blocks_that_are_no_whole_frames) {
+TEST_F(Tree, refuses_partial_frames) {
   DecodeTree tree(kAligned);
   const std::vector<std::uint8_t> bytes(17);
   EXPECT_FALSE(tree.feed(0, bytes).has_value());

@@ -116,7 +116,7 @@ TEST_F(CodeView, source_lines_have_text_and_counts) {
   ASSERT_NE(line, shown.lines.end());
 }
 
-TEST_F(CodeView, a_missing_source_file_is_said) {
+TEST_F(CodeView, a_missing_source_file_is_reported) {
   sample.knowledge.source_places = {"/nothing=/nowhere"};
   const Code shown = code("fibonacci", sample.all());
   if (!shown.lines.empty() && !shown.lines[0].text) {

@@ -56,7 +56,7 @@ TEST_F(DecoderPoolTest, who_waits_gets_what_is_given_back) {
   EXPECT_TRUE(pool.lend_if_free());
 }
 
-TEST_F(DecoderPoolTest, who_is_told_to_stop_gets_nothing) {
+TEST_F(DecoderPoolTest, a_stopped_caller_receives_nothing) {
   options_.queue = 0;
   DecoderPool pool(options_, states_, 1);
   const auto held = pool.lend_if_free();

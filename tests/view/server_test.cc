@@ -242,7 +242,7 @@ TEST_F(ViewServer, refuses_what_is_too_long_or_no_request) {
   EXPECT_EQ(status(ask(std::string(100'000, 'z'))), 431);
 }
 
-TEST_F(ViewServer, says_errors_of_the_session) {
+TEST_F(ViewServer, prints_the_errors_of_the_session) {
   start();
   const std::string missing = ask(get("api/1/code?function=7"));
   EXPECT_EQ(status(missing), 404);
@@ -336,7 +336,7 @@ TEST_F(ViewServer, a_client_with_many_questions_takes_turns_with_the_others) {
   EXPECT_LT(session_.measured, 10);
 }
 
-TEST_F(ViewServer, silent_and_slow_clients_hold_up_nobody) {
+TEST_F(ViewServer, silent_and_slow_clients_do_not_block_others) {
   start({.head_time = milliseconds(300), .most_connections = 40});
   std::vector<Client> silent;
   for (int i = 0; i < 100; ++i) {
@@ -429,7 +429,7 @@ TEST_F(ViewServer, stops_while_it_computes) {
   EXPECT_LT(steady_clock::now() - begin, std::chrono::seconds(5));
 }
 
-TEST_F(ViewServer, a_port_in_use_is_said) {
+TEST_F(ViewServer, a_port_in_use_is_reported) {
   start();
   const auto second = Server::open(session_, {.port = server_->port()});
   ASSERT_FALSE(second);

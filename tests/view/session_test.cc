@@ -271,7 +271,7 @@ TEST(TraceSession, pictures_do_not_wait_for_the_decoders_of_questions) {
   EXPECT_EQ(other.error().detail, "The question was given up.");
 }
 
-TEST(TraceSession, says_why_reading_ended_early) {
+TEST(TraceSession, reports_why_reading_ended_early) {
   SessionOptions options = options_of(Sample::folder());
   options.stack_options = [calls = std::make_shared<std::atomic<int>>()](
                               const inputs::Capture& capture) -> Result<stacks::Options> {

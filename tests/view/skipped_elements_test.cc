@@ -29,7 +29,7 @@ TEST(SkippedElements, leaves_out_what_is_earlier_and_a_number_of_the_rest) {
   EXPECT_EQ(skipped.rest_of(later).size(), 1U);
 }
 
-TEST(SkippedElements, says_whether_a_number_is_left) {
+TEST(SkippedElements, reports_whether_a_number_is_left) {
   SkippedElements skipped;
   EXPECT_FALSE(skipped.counts());
   skipped.skip_to(kId, {.index = 100, .skip = 0});

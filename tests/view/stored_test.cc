@@ -193,7 +193,7 @@ TEST_F(StoredTest, damaged_and_foreign_records_are_made_again) {
   EXPECT_EQ(wait_for_records()->fingerprint, "one");
 }
 
-TEST_F(StoredTest, an_index_that_cannot_be_written_is_no_error) {
+TEST_F(StoredTest, an_unwritable_index_does_not_cause_an_error) {
   SessionOptions nowhere = options();
   nowhere.index.looked_for = {"/proc/none/index"};
   nowhere.index.made_at = "/proc/none/index";

@@ -444,17 +444,17 @@ export class Page {
     else if (box.top + box.height > scrollTop + clientHeight) {
       timeline.scroller.scrollTop = box.top + box.height - clientHeight;
     }
-    this.sayTrack(visible(box.track.name, 200));
+    this.describeTrack(visible(box.track.name, 200));
     timeline.queue();
   }
 
-  private saidTrack = '';
-  private readonly sayLater = debounced(() => {
-    this.timeline.canvas.setAttribute('aria-label', `Timeline, track ${this.saidTrack}`);
+  private describedTrack = '';
+  private readonly announceLater = debounced(() => {
+    this.timeline.canvas.setAttribute('aria-label', `Timeline, track ${this.describedTrack}`);
   }, 60);
 
-  private sayTrack(text: string): void {
-    this.saidTrack = text;
-    this.sayLater();
+  private describeTrack(text: string): void {
+    this.describedTrack = text;
+    this.announceLater();
   }
 }

@@ -362,14 +362,14 @@ Response BuiltinChannel::end_of_trace() {
   if (input_.is_ahead()) forget_batch();
   // The end can still be reported after a fatal error.
   end_.failed = built_.source->failed();
-  end_.told = false;
+  end_.reported = false;
   built_.source->finish();
   end_.now = true;
   pump();
   end_.now = false;
   // Even if something waits now, the monitor has received the end.
-  if (!end_.told) {
-    end_.told = true;
+  if (!end_.reported) {
+    end_.reported = true;
     to_monitor(Operation::kEndOfTrace);
   }
   return answer_.response;
@@ -464,8 +464,8 @@ void BuiltinChannel::on_operation(Operation operation, TraceId /*trace_id*/) {
   if (operation == Operation::kEndOfTrace) {
     // The sink's answer to the end replaces its answer to an unfinished packet.
     if (client_.has_sink()) answer_.response = answer;
-    if (end_.told) return;
-    end_.told = true;
+    if (end_.reported) return;
+    end_.reported = true;
   } else {
     // After a reset, only a fatal answer counts.
     if (answer >= OCSD_RESP_FATAL_NOT_INIT) answer_.add(answer);

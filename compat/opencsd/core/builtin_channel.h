@@ -93,9 +93,9 @@ class BuiltinChannel final : public Channel, private Observer {
   };
 
   struct End {
-    bool now = false;     ///< In end_of_trace().
-    bool told = false;    ///< The monitor has received the end.
-    bool failed = false;  ///< The end came after a fatal error.
+    bool now = false;       ///< In end_of_trace().
+    bool reported = false;  ///< The monitor has received the end.
+    bool failed = false;    ///< The end came after a fatal error.
   };
 
   /// Without frames: how much of the client's block is used.

@@ -14,7 +14,7 @@ char component[] = "ECHO_TEST";
 struct Echo {
   ocsd_extern_dcd_cb_fns callbacks;
   bool decodes;
-  bool told = false;
+  bool reported = false;
   std::uint8_t trace_id;
 };
 
@@ -22,8 +22,8 @@ Echo& of(const void* handle) { return *static_cast<Echo*>(const_cast<void*>(hand
 
 // The functions of the library are called once, when it knows the decoder's name.
 void try_log(Echo& echo) {
-  if (echo.told) return;
-  echo.told = true;
+  if (echo.reported) return;
+  echo.reported = true;
   lib_cb_LogMsg(&echo.callbacks, OCSD_ERR_SEV_INFO, "Echo_Test_Decoder: Init - LogMsgCB test.\n");
   lib_cb_LogError(&echo.callbacks, OCSD_ERR_SEV_ERROR, OCSD_OK, 0, echo.trace_id,
                   "Echo_Test_Decoder - Init - LogErrorCB test.\n");

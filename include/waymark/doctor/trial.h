@@ -50,7 +50,7 @@ enum class Witness : std::uint8_t {
 /// ETMv4: E atoms of which the trace shows whether it states their target.
 struct TakenAtoms {
   std::uint64_t all = 0;
-  std::uint64_t told = 0;  ///< Those after which an address comes.
+  std::uint64_t stated = 0;  ///< Those after which an address comes.
 };
 
 /// The result of one reading.

@@ -58,7 +58,7 @@ struct DecoderState {
   /// The first held element is the range of the last instruction.
   bool cancellable_ = false;
   DataSeen data_;
-  std::uint8_t doubts_ = 0;
+  std::uint8_t reported_once_ = 0;
   bool failed_ = false;
   bool yield_ = false;  ///< The client must see a context before memory is read under it.
 
@@ -173,8 +173,8 @@ class Decoder : private DecoderState {
   template <class Host, bool kCycles>
   friend class CountingWalk;
 
-  /// Doubts that no single packet causes; each is reported once.
-  enum Doubt : std::uint8_t { kDoubtIsa = 1 << 0, kDoubtNoData = 1 << 1 };
+  /// Findings that no single packet causes; each is reported once.
+  enum ReportedOnce : std::uint8_t { kIsaNotFollowed = 1 << 0, kDataMissing = 1 << 1 };
 
   // -- Packets --
   /// An I-sync or a timestamp that releases the held elements and leaves nothing to be done.
@@ -199,7 +199,7 @@ class Decoder : private DecoderState {
   void async_in_packet(const Packet& packet);
   void lose_sync();
   bool set_world(const Context& context);
-  void doubt(Doubt what, TraceIndex index, Finding finding);
+  void report_once(ReportedOnce what, TraceIndex index, Finding finding);
   void check(const Packet& packet);
 
   // -- Atoms: each function writes to `at` and returns the position after what it wrote. --

@@ -23,7 +23,7 @@ class RegisterCheck {
 
   /// Both will give the same results for the same packets.
   [[nodiscard]] bool same_state(const RegisterCheck& other) const {
-    return told_ == other.told_ && data_seen_ == other.data_seen_ &&
+    return reported_ == other.reported_ && data_seen_ == other.data_seen_ &&
            follows_sync_ == other.follows_sync_ && cycles_seen_ == other.cycles_seen_ &&
            syncs_without_cycles_ == other.syncs_without_cycles_;
   }
@@ -31,7 +31,7 @@ class RegisterCheck {
   static constexpr std::uint64_t kManyPackets = 4096;
 
  private:
-  enum Doubt : std::uint16_t {
+  enum Conflict : std::uint16_t {
     kCycleCounts = 1 << 0,
     kNoCycleCounts = 1 << 1,
     kTimestampVersion = 1 << 2,
@@ -44,11 +44,11 @@ class RegisterCheck {
     kNoData = 1 << 9,
   };
   /// `says`: the register that the finding is about.
-  Finding tell(Doubt what, const RegisterValue& says, Finding finding);
+  Finding report(Conflict what, const RegisterValue& register_value, Finding finding);
   Finding check_sync(const Packet& packet);
 
   Config config_;
-  std::uint16_t told_ = 0;
+  std::uint16_t reported_ = 0;
   bool data_seen_ = false;
   bool follows_sync_ = false;  ///< An I-sync was seen, and nothing was lost since.
   bool cycles_seen_ = false;   ///< In a packet of their own since the last I-sync.

@@ -51,7 +51,7 @@ struct DecoderState {
   struct Sync {
     State state = State::kNoSync;
     UnsyncReason reason = UnsyncReason::kInitDecoder;
-    bool untold = false;  ///< The loss must still become an element.
+    bool unreported = false;  ///< The loss must still become an element.
     friend bool operator==(const Sync&, const Sync&) = default;
   };
   /// The rest of the atom packet that ran out of space; its index is packet_index_.
@@ -91,7 +91,7 @@ struct DecoderState {
     bool marker = false;
     /// Quirk missing_address_leaves_element: the next packet only commits an event.
     bool event_overdue = false;
-    bool unfollowed_told = false;  ///< Survives every loss of synchronisation.
+    bool unfollowed_reported = false;  ///< Survives every loss of synchronisation.
     friend bool operator==(const Earlier&, const Earlier&) = default;
   };
 

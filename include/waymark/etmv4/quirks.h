@@ -25,7 +25,7 @@ struct Quirks {
   bool exception_walk_unchecked = false;
   /// An exception that gives the target of the previous branch still takes that target from the
   /// return stack.  `db 06 5c 95 06` with RS, at a return
-  bool exception_pops_told_target = false;
+  bool exception_pops_stated_target = false;
   /// The range limit is reported once for each further instruction.
   bool range_limit_repeats = false;
   /// "Address missing in exception packet." is followed by "Not enough elements to commit".
@@ -95,7 +95,7 @@ inline constexpr std::array<NamedQuirk<Quirks>, 24> kQuirks{{
     {"q_deletes_next_entry", &Quirks::q_deletes_next_entry},
     {"error_loses_elements", &Quirks::error_loses_elements},
     {"exception_walk_unchecked", &Quirks::exception_walk_unchecked},
-    {"exception_pops_told_target", &Quirks::exception_pops_told_target},
+    {"exception_pops_stated_target", &Quirks::exception_pops_stated_target},
     {"range_limit_repeats", &Quirks::range_limit_repeats},
     {"second_error_after_missing_address", &Quirks::second_error_after_missing_address},
     {"source_address_after_state", &Quirks::source_address_after_state},

@@ -77,7 +77,7 @@ class InstructionCache {
   /// found.
   const Step* after(const Step& step) {
     const Step* const known = links_[link_of(step)].step;
-    return known != nullptr ? known : find_behind(step);
+    return known != nullptr ? known : find_after(step);
   }
 
   /// The target of a direct branch.
@@ -147,7 +147,7 @@ class InstructionCache {
   const Step* look_up(std::uint32_t address, isa::Isa isa);
   const Step* find_far(const Step*& recent, std::uint32_t address, isa::Isa isa);
   const Step* look_outside(std::uint32_t address, isa::Isa isa);
-  const Step* find_behind(const Step& step);
+  const Step* find_after(const Step& step);
   const Step* fill(StepLine& line, std::uint32_t address);
   bool classify(std::uint32_t address, isa::Isa isa, const std::uint8_t* bytes, Step& step,
                 Link& link);

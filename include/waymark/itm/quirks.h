@@ -34,7 +34,7 @@ struct Quirks {
   /// The upper half of a global timestamp makes an element even if no lower half was seen.
   bool upper_half_alone = false;
   /// Contradictions of ITM_TCR are not reported.  `94 82 cf fa 37` with GTSFREQ 0
-  bool contradictions_untold = false;
+  bool contradictions_unreported = false;
 
   /// By their row in kQuirks.
   static constexpr Quirks of(QuirkSet set);
@@ -53,7 +53,7 @@ inline constexpr std::array<NamedQuirk<Quirks>, 11> kQuirks{{
     {"late_reset", &Quirks::late_reset},
     {"element_flags_lost", &Quirks::element_flags_lost},
     {"upper_half_alone", &Quirks::upper_half_alone},
-    {"contradictions_untold", &Quirks::contradictions_untold},
+    {"contradictions_unreported", &Quirks::contradictions_unreported},
 }};
 
 constexpr Quirks Quirks::of(QuirkSet set) { return chosen(kQuirks, set); }

@@ -34,9 +34,9 @@ struct DecoderState {
   };
 
   Known known = Known::kNothing;
-  bool begun = false;         ///< The first element was given.
-  bool context_told = false;  ///< kPeContext was given.
-  bool in_unused = false;     ///< The last packet was kUnused.
+  bool begun = false;             ///< The first element was given.
+  bool context_reported = false;  ///< kPeContext was given.
+  bool in_unused = false;         ///< The last packet was kUnused.
   UnsyncReason unsync_reason = UnsyncReason::kInitDecoder;
   std::uint8_t it = 0;  ///< At a place: the instructions left in the IT block.
   std::uint32_t address = 0;

@@ -33,7 +33,8 @@ class PacketSource final : public Source {
         registers_(config),
         landmarks_(config) {
     if (options.decode) decoder_.emplace(P::make_decoder(config, image, options));
-    if constexpr (kCan.checks_registers) tells_contradictions_ = P::tells_contradictions(options);
+    if constexpr (kCan.checks_registers)
+      reports_contradictions_ = P::reports_contradictions(options);
   }
 
   [[nodiscard]] waymark::Protocol protocol() const override { return P::protocol(config_); }
@@ -161,7 +162,7 @@ class PacketSource final : public Source {
   Parser parser_;
   std::optional<Decoder> decoder_;
   [[no_unique_address]] Registers registers_;
-  bool tells_contradictions_ = false;
+  bool reports_contradictions_ = false;
   [[no_unique_address]] Landmarks landmarks_;
   Packet packet_;
   SourceStatistics statistics_;

@@ -552,7 +552,7 @@ template <class P>
     if (watcher_.landmarks) mark(packet);
     report_fault(packet);
     if constexpr (kCan.checks_registers) {
-      if (tells_contradictions_) report_registers(registers_.check(packet), packet.index);
+      if (reports_contradictions_) report_registers(registers_.check(packet), packet.index);
     }
     return false;
   }
@@ -591,7 +591,7 @@ bool PacketSource<P>::end_step() {
       ending_.step = Ending::Step::kDone;
       if (!ending_.last_piece) return false;
       if constexpr (kCan.checks_registers) {
-        if (!decoder_ && tells_contradictions_)
+        if (!decoder_ && reports_contradictions_)
           report_registers(registers_.at_end(statistics_.packets), kNoIndex);
       }
       if (watcher_.observer != nullptr)

@@ -265,7 +265,7 @@ concept ChecksRegisters =
       // The same for the whole trace.
       { registers.at_end(packets) } -> std::same_as<Finding>;
       // No quirk keeps it silent.
-      { P::tells_contradictions(options) } -> std::same_as<bool>;
+      { P::reports_contradictions(options) } -> std::same_as<bool>;
     };
 
 /// Packets that are neither landmarks nor sync points, and have no fault.
@@ -338,7 +338,7 @@ consteval bool meets_requirements() {
   if constexpr (kCan.checks_registers)
     static_assert(ChecksRegisters<P>,
                   "checks_registers: Registers, with check() and at_end(), and "
-                  "tells_contradictions() of the protocol.");
+                  "reports_contradictions() of the protocol.");
   if constexpr (kCan.passes_packets)
     static_assert(PassesPackets<P>, "passes_packets: passes() of Landmarks.");
   static_assert(KeepsStatements<P>, "The protocol can do what kCapabilities says it cannot.");

@@ -19,7 +19,7 @@ struct AtomPacket {
   std::uint8_t atom_count = 0;
   bool monitor_only = false;
   bool has_cycle_count = false;
-  Doubt doubt = Doubt::kNone;
+  RegisterConflict conflict = RegisterConflict::kNone;
   std::uint32_t atoms = 0;  ///< Bit i is the i-th oldest; 1 is E.
   std::uint32_t cycle_count = 0;
 };
@@ -59,7 +59,7 @@ inline void copy_atoms(const AtomPacket& from, Packet& to) {
       offsetof(Packet, atom_count) - offsetof(Packet, type) == offsetof(AtomPacket, atom_count) &&
       offsetof(Packet, has_cycle_count) - offsetof(Packet, type) ==
           offsetof(AtomPacket, has_cycle_count) &&
-      offsetof(Packet, doubt) - offsetof(Packet, type) == offsetof(AtomPacket, doubt) &&
+      offsetof(Packet, conflict) - offsetof(Packet, type) == offsetof(AtomPacket, conflict) &&
       offsetof(Packet, atoms) - offsetof(Packet, type) == offsetof(AtomPacket, atoms) &&
       offsetof(Packet, cycle_count) - offsetof(Packet, type) == offsetof(AtomPacket, cycle_count));
   std::memcpy(reinterpret_cast<std::uint8_t*>(&to) + offsetof(Packet, type), &from, sizeof from);

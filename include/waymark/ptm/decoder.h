@@ -140,7 +140,7 @@ class Decoder : private DecoderState {
   void context_changed();
   void bad_packet(const Packet& packet);
   void async_in_packet(const Packet& packet);
-  void doubt(const Packet& packet);
+  void conflict(const Packet& packet);
   bool take_security(const Context& context);
 
   // -- Flow --

@@ -57,14 +57,14 @@ enum class IsyncReason : std::uint8_t {
 };
 
 /// A packet that the registers do not allow: the registers belong to another trace.
-enum class Doubt : std::uint8_t {
+enum class RegisterConflict : std::uint8_t {
   kNone,
   kCycleCountForm,     ///< A cycle count is expected, but the bytes do not have its form.
   kContextIdOff,       ///< A context ID packet although the size of context IDs is 0.
   kTimestampTooLong,   ///< A timestamp of more than 48 bits.
   kCycleCountsInFlow,  ///< Reserved headers where cycle counts are expected.
 };
-inline constexpr std::size_t kDoubtCount = 5;
+inline constexpr std::size_t kRegisterConflictCount = 5;
 
 /// One packet.  `type` decides which other fields are meaningful; the rest are stale.  It has many
 /// because all types are one value; each has one meaning, and a type has few.
@@ -77,7 +77,7 @@ struct Packet {
   std::uint8_t atom_count = 0;
   bool monitor_only = false;  ///< Unsynchronised bytes that only a monitor gets.
   bool has_cycle_count = false;
-  Doubt doubt = Doubt::kNone;
+  RegisterConflict conflict = RegisterConflict::kNone;
   std::uint32_t atoms = 0;  ///< Bit i is the i-th oldest atom; 1 is E.
   std::uint32_t cycle_count = 0;
 
@@ -103,7 +103,7 @@ struct Packet {
     atom_count = 0;
     monitor_only = false;
     has_cycle_count = false;
-    doubt = Doubt::kNone;
+    conflict = RegisterConflict::kNone;
   }
 };
 

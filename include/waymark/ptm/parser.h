@@ -10,10 +10,10 @@
 #include "waymark/frames/block_reader.h"
 #include "waymark/ptm/atoms.h"
 #include "waymark/ptm/config.h"
-#include "waymark/ptm/doubts.h"
 #include "waymark/ptm/indexed_bytes.h"
 #include "waymark/ptm/packet.h"
 #include "waymark/ptm/quirks.h"
+#include "waymark/ptm/register_conflicts.h"
 
 namespace waymark::ptm {
 
@@ -26,7 +26,7 @@ struct ParserState {
 
   using Held = IndexedBytes<kMaxPacketBytes>;
 
-  explicit ParserState(const Config& config) : doubts_(config) {}
+  explicit ParserState(const Config& config) : conflicts_(config) {}
 
   /// Chunks of unsynchronised bytes.
   struct Chunks {
@@ -44,7 +44,7 @@ struct ParserState {
   Held unsynced_;
   std::size_t zeros_ = 0;  ///< At the end of unsynced_.
   Chunks chunks_;
-  Doubts doubts_;
+  RegisterConflicts conflicts_;
 
   // Registers that packets update; ptm.md 2.
   Address address_;
@@ -197,9 +197,9 @@ class Parser : private ParserState, frames::ZerosReader {
   template <bool kChecked>
   static CycleCount read_cycle_count(const std::uint8_t* at, std::size_t available);
 
-  /// Marks the packet if this doubt must be reported.
-  void doubt(Packet& packet, Doubt what) {
-    if (doubts_.arise(what)) packet.doubt = what;
+  /// Marks the packet if this conflict must be reported.
+  void conflict(Packet& packet, RegisterConflict what) {
+    if (conflicts_.arise(what)) packet.conflict = what;
   }
 
   void took(std::size_t position, std::size_t length) {

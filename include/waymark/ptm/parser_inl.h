@@ -122,7 +122,7 @@ std::size_t Parser::read_branch(const std::uint8_t* at, std::size_t available, P
     packet.has_cycle_count = true;
     packet.cycle_count = cycles.value;
     if ((at[length] & 0x83) != 0) [[unlikely]]
-      doubt(packet, Doubt::kCycleCountForm);
+      conflict(packet, RegisterConflict::kCycleCountForm);
   }
   return length + cycles.length;
 }
@@ -159,7 +159,7 @@ std::size_t Parser::read_short_branch(const std::uint8_t* at, Packet& packet) {
     packet.has_cycle_count = true;
     packet.cycle_count = cycles.value;
     if ((at[count] & 0x83) != 0) [[unlikely]]
-      doubt(packet, Doubt::kCycleCountForm);
+      conflict(packet, RegisterConflict::kCycleCountForm);
   }
   return length;
 }

@@ -35,7 +35,7 @@ struct Quirks {
   bool empty_stack_is_fatal = false;
   /// The loss of synchronisation after a bad packet has no reason and no record, and neither have
   /// reserved headers and contradictions of the registers.  Section 9.6; `00 00 84`
-  bool bad_packet_untold = false;
+  bool bad_packet_unreported = false;
   /// Context elements outside an I-sync carry the instruction set of the last range.  Section 9.6.
   bool context_isa_stale = false;
   /// A BLX that is not taken still changes the instruction set.  Section 9.2; damaged capture
@@ -72,7 +72,7 @@ inline constexpr std::array<NamedQuirk<Quirks>, 19> kQuirks{{
     {"cycle_counts_lost", &Quirks::cycle_counts_lost},
     {"waypoint_update_unchecked", &Quirks::waypoint_update_unchecked},
     {"empty_stack_is_fatal", &Quirks::empty_stack_is_fatal},
-    {"bad_packet_untold", &Quirks::bad_packet_untold},
+    {"bad_packet_unreported", &Quirks::bad_packet_unreported},
     {"context_isa_stale", &Quirks::context_isa_stale},
     {"untaken_blx_changes_isa", &Quirks::untaken_blx_changes_isa},
     {"vmid_as_character", &Quirks::vmid_as_character},

@@ -222,7 +222,7 @@ class Engine {
   /// Removes frames until `size` are left.
   void pop_to(Source& source, std::size_t size);
   void show_top(Source& source);
-  void tell(Source& source, Instant what);
+  void report_instant(Source& source, Instant what);
   /// Where the frames begin that a return can close.
   [[nodiscard]] static std::size_t base(const Source& source);
   [[nodiscard]] NodeId parent_of_top(const Source& source) const;

@@ -38,10 +38,10 @@ struct DecoderState {
   std::uint16_t partial_time_ = kPartialTime;  ///< Flags of a timestamp that is incomplete.
 
   // What the registers rule out and the trace has shown; each is reported once.
-  bool told_timestamp_ = false;
-  bool told_master_ = false;
-  bool told_channel_ = false;
-  bool told_encoding_ = false;  ///< That timestamps come before any VERSION packet.
+  bool reported_timestamp_ = false;
+  bool reported_master_ = false;
+  bool reported_channel_ = false;
+  bool reported_encoding_ = false;  ///< That timestamps come before any VERSION packet.
 
   friend bool operator==(const DecoderState&, const DecoderState&) = default;
 };
@@ -139,7 +139,7 @@ class Decoder : private DecoderState {
   /// Data and flags of which nothing is to be reported.
   [[nodiscard]] bool is_simple(const Packet& packet) const {
     return (is_data(packet) || packet.type == PacketType::kFlag) &&
-           (told_timestamp_ || !packet.has_timestamp) && packet.defect == Defect::kNone;
+           (reported_timestamp_ || !packet.has_timestamp) && packet.defect == Defect::kNone;
   }
   void take_time(const Packet& packet) {
     time_bits_ = std::max(time_bits_, packet.timestamp_bits);

@@ -30,7 +30,7 @@ struct Quirks {
   /// Nibbles F08 00783930, a frequency of 60 MHz
   bool most_nibble_first_only = false;
   /// Contradictions of the registers are not reported.  A timestamp with TSEN 0
-  bool contradictions_untold = false;
+  bool contradictions_unreported = false;
   /// A VERSION packet does not set the master and the channel to 0.  Nibbles 114 335 F003 412
   bool version_keeps_ids = false;
 
@@ -48,7 +48,7 @@ inline constexpr std::array<NamedQuirk<Quirks>, 8> kQuirks{{
     {"no_search_after_bad_packet", &Quirks::no_search_after_bad_packet},
     {"bad_packet_is_fatal", &Quirks::bad_packet_is_fatal},
     {"most_nibble_first_only", &Quirks::most_nibble_first_only},
-    {"contradictions_untold", &Quirks::contradictions_untold},
+    {"contradictions_unreported", &Quirks::contradictions_unreported},
 }};
 
 /// The quirks that only versions before 1.8.0 have.

@@ -112,7 +112,7 @@ class StpSink {
     field(hertz_, 8);
     selected_ = false;
     last_time_ = 0;
-    time_said_ = false;
+    time_shown_ = false;
     align();
   }
 
@@ -173,13 +173,13 @@ class StpSink {
     const std::uint64_t now = clock_();
     unsigned count = 1;
     while (count < 16 && now >> (4 * count) != last_time_ >> (4 * count)) ++count;
-    if (!time_said_) count = 16;
+    if (!time_shown_) count = 16;
     if (count == 13) count = 14;
     if (count > 14) count = 16;
     nibble(count == 14 ? 13 : count == 16 ? 14 : count);
     field(count == 16 ? now : now & ((std::uint64_t{1} << (4 * count)) - 1), count);
     last_time_ = now;
-    time_said_ = true;
+    time_shown_ = true;
   }
 
   void field(std::uint64_t value, unsigned nibbles) {
@@ -209,7 +209,7 @@ class StpSink {
   unsigned low_ = 0;
   bool half_ = false;
   bool selected_ = false;
-  bool time_said_ = false;
+  bool time_shown_ = false;
 };
 
 /// The stimulus ports of a CoreSight STM.  Stores become packets, which the hardware frames,

@@ -74,7 +74,7 @@ class StreamSplitter {
 
  private:
   /// The beginning of rest_, if its end is not certain.
-  struct Doubt {
+  struct UncertainStart {
     FrameEnd kind = FrameEnd::kWhole;
     std::size_t from = 0;      ///< At least these bytes belong to it.
     std::size_t least = 0;     ///< Probably the size of its header's fields.
@@ -100,7 +100,7 @@ class StreamSplitter {
   bool carried_ = false;             ///< rest_ is the end of carry_.
   TraceIndex index_ = 0;             ///< The index of the first byte of rest_.
   std::size_t wanted_ = 0;           ///< Fewer bytes than these decide nothing.
-  std::optional<Doubt> doubt_;
+  std::optional<UncertainStart> uncertain_;
   SearchCredit credit_;
   std::uint64_t doubtful_ = 0;
 };

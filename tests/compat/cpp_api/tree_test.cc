@@ -175,7 +175,7 @@ TEST(cpp_api_tree, elements_are_walked_by_id) {
   EXPECT_EQ(tree->removeDecoder(0x70), OCSD_ERR_INVALID_ID);
 }
 
-TEST(cpp_api_tree, says_why_a_decoder_cannot_be_made) {
+TEST(cpp_api_tree, reports_why_a_decoder_cannot_be_made) {
   const TreePointer tree = single_tree();
   const EtmV4Config config = sample_config();
   EXPECT_EQ(tree->createDecoder("ETMV4D", OCSD_CREATE_FLG_PACKET_PROC, &config),
@@ -229,7 +229,7 @@ TEST(cpp_api_tree, a_filter_keeps_other_ids_out) {
   EXPECT_EQ(single_tree()->clearIDFilter(), OCSD_ERR_DCDT_NO_FORMATTER);
 }
 
-TEST(cpp_api_tree, a_reset_begins_anew) {
+TEST(cpp_api_tree, a_reset_restarts_decoding) {
   Collector first;
   const TreePointer tree = sample_tree(first);
   const ByteVector trace = read_file(sample("trace.bin"));

@@ -87,36 +87,36 @@ etmv3::Config etmv3_config(std::uint32_t etmcr, std::uint32_t etmidr = 0x410CF24
 
 const std::vector<std::uint8_t> kEtmv3Sync = {0, 0, 0, 0, 0, 0x80, 0x08, 0x20, 0, 0x10, 0, 0};
 
-TEST(RegisterDoubts, etmv3_cycle_counts) {
+TEST(RegisterContradictions, etmv3_cycle_counts) {
   const auto made = etmv3::make_source(etmv3_config(0, 0x410CF250), nullptr, packets_only());
   expect_one(said(made, joined({kEtmv3Sync, {0x04, 0x05, 0x84, 0x04, 0x05}})), "ETMCR[12]");
 }
 
-TEST(RegisterDoubts, etmv3_no_cycle_counts) {
+TEST(RegisterContradictions, etmv3_no_cycle_counts) {
   const auto made = etmv3::make_source(etmv3_config(1U << 12, 0x410CF250), nullptr, packets_only());
   std::vector<std::uint8_t> bytes = kEtmv3Sync;
   for (int i = 0; i < 9; ++i) bytes.insert(bytes.end(), kEtmv3Sync.begin() + 6, kEtmv3Sync.end());
   expect_one(said(made, bytes), "ETMCR[12]");
 }
 
-TEST(RegisterDoubts, etmv3_version) {
+TEST(RegisterContradictions, etmv3_version) {
   const auto made = etmv3::make_source(etmv3_config(1U << 28), nullptr, packets_only());
   expect_one(said(made, joined({kEtmv3Sync, {0x42, 0x05, 0x42, 0x05}})), "ETMIDR[7:4]");
 }
 
-TEST(RegisterDoubts, etmv3_data_that_should_not_be) {
+TEST(RegisterContradictions, etmv3_data_that_should_not_be) {
   const auto made = etmv3::make_source(etmv3_config(0), nullptr, packets_only());
   expect_one(said(made, joined({kEtmv3Sync, {0x02}, kEtmv3Sync, {0x02}})), "ETMCR[3:2]");
 }
 
-TEST(RegisterDoubts, etmv3_data_that_should_be) {
+TEST(RegisterContradictions, etmv3_data_that_should_be) {
   const auto made = etmv3::make_source(etmv3_config(0b1100), nullptr, packets_only());
   const std::vector<std::uint8_t> many(etmv3::RegisterCheck::kManyPackets, 0x84);
   expect_one(said(made, joined({kEtmv3Sync, many})), "ETMCR[3:2]");
   EXPECT_TRUE(said(made, joined({kEtmv3Sync, many, {0x02}})).empty());
 }
 
-TEST(RegisterDoubts, etmv3_the_reference_says_nothing) {
+TEST(RegisterContradictions, etmv3_the_reference_reports_nothing) {
   SourceOptions options = packets_only();
   options.quirks = kReferenceQuirks;
   const auto made = etmv3::make_source(etmv3_config(0), nullptr, options);
@@ -132,14 +132,14 @@ std::vector<std::uint8_t> stm_stream() {
                           "F003 141 141 37F 380 F30100 E11 E12 E0 0");
 }
 
-TEST(RegisterDoubts, ptm) {
+TEST(RegisterContradictions, ptm) {
   ptm::Config config;
   config.etmcr = 0;
   const auto made = ptm::make_source(config, nullptr, packets_only());
   expect_one(said(made, kPtmContextIds), "ETMCR[15:14]");
 }
 
-TEST(RegisterDoubts, registers_that_were_not_given_contradict_nothing) {
+TEST(RegisterContradictions, registers_that_were_not_given_contradict_nothing) {
   for (const bool decode : {false, true}) {
     SourceOptions options;
     options.decode = decode;
@@ -158,7 +158,7 @@ TEST(RegisterDoubts, registers_that_were_not_given_contradict_nothing) {
 }
 
 // A value of 0 is a value.
-TEST(RegisterDoubts, a_register_that_was_given_as_0_counts) {
+TEST(RegisterContradictions, a_register_that_was_given_as_0_counts) {
   itm::Config itm;
   itm.itm_tcr = 0;
   expect_one(said(itm::make_source(itm, packets_only()), kItmTimestamps), "ITM_TCR");
@@ -167,14 +167,14 @@ TEST(RegisterDoubts, a_register_that_was_given_as_0_counts) {
   expect_one(said(stm::make_source(stm, packets_only()), stm_stream()), "STMTCSR");
 }
 
-TEST(RegisterDoubts, itm) {
+TEST(RegisterContradictions, itm) {
   itm::Config config;
   config.itm_tcr = 0x0020'0009;  // On, with DWT; no timestamps.
   const auto made = itm::make_source(config, packets_only());
   expect_one(said(made, kItmTimestamps), "ITM_TCR");
 }
 
-TEST(RegisterDoubts, stm) {
+TEST(RegisterContradictions, stm) {
   stm::Config config;
   config.stmtcsr = 0x00200001;
   config.stmdevid = 0x3F;
@@ -187,7 +187,7 @@ TEST(RegisterDoubts, stm) {
   EXPECT_NE(sentences[2].find("STMTCSR"), std::string::npos) << sentences[2];
 }
 
-TEST(RegisterDoubts, stm_timestamps_before_any_version) {
+TEST(RegisterContradictions, stm_timestamps_before_any_version) {
   const auto made = stm::make_source({}, packets_only());
   const std::string stream = std::string(support::kStmAsync) + "8AA15 8AB16 F003 8AC17 0";
   const Sentences sentences = said(made, support::nibbles(stream));

@@ -9,15 +9,14 @@
 
 namespace waymark::ptm {
 
-/// Counts packets that the registers do not allow.  A doubt that arises too often between two
-/// A-syncs to be damage is reported once.  Nobody needs to know about registers that were not
-/// given.
-class Doubts {
+/// Counts packets that the registers do not allow.  A conflict that arises too often between two
+/// A-syncs to be damage is reported once.  Registers that were not given conflict with nothing.
+class RegisterConflicts {
  public:
-  explicit Doubts(const Config& config);
+  explicit RegisterConflicts(const Config& config);
 
   /// True: it must be reported.
-  bool arise(Doubt what);
+  bool arise(RegisterConflict what);
   /// At an A-sync.
   void forget_counts() { counts_ = {}; }
 
@@ -35,14 +34,14 @@ class Doubts {
   /// A reserved header that has the form of a cycle count of one byte.
   static bool is_like_cycle_count(std::uint8_t byte);
 
-  friend bool operator==(const Doubts&, const Doubts&) = default;
+  friend bool operator==(const RegisterConflicts&, const RegisterConflicts&) = default;
 
  private:
   static constexpr std::uint8_t kFound = 0xFF;  ///< A value of watched_.
   void take_watched(std::uint8_t byte);
 
-  std::array<std::uint8_t, kDoubtCount> counts_{};
-  std::array<bool, kDoubtCount> told_{};
+  std::array<std::uint8_t, kRegisterConflictCount> counts_{};
+  std::array<bool, kRegisterConflictCount> reported_{};
   std::uint8_t watched_ = 0;  ///< Bytes still to be checked.
 };
 
