@@ -154,7 +154,7 @@ class BegunLine {
     const std::size_t known = text_.size();
     text_ += part;
     const bool is_too_long = text_.size() > compat::syst::kMaxLine;
-    if (is_too_long) say("a line is too long to be a message, and is skipped\n");
+    if (is_too_long) say("a line is too long to be a message and is skipped\n");
     is_dropped_ = is_too_long || !compat::syst::may_be_message(text_, known);
     if (is_dropped_) std::string().swap(text_);
   }

@@ -20,8 +20,8 @@ constexpr std::array<Row, kFindingCount> kRows{{
     {Finding::kBlockNotContinuous, "A block does not begin where the last one ended."},
     {Finding::kBlockSize, "The size of a block is not a multiple that this framing takes."},
     {Finding::kFsyncRun,
-     "Frame syncs that reset the decoders come in groups of four, but this group has another "
-     "number."},
+     "Frame syncs that reset the decoders come in groups of four, but this group has a different "
+     "number of them."},
     {Finding::kFsyncCutShort,
      "Half a frame sync comes before a frame, or the frame has the reserved trace ID 0x7F."},
     {Finding::kFsyncInFrame,
@@ -31,7 +31,7 @@ constexpr std::array<Row, kFindingCount> kRows{{
     {Finding::kSkippedAfterError,
      "The bytes after a framing error were skipped, up to a frame boundary."},
     {Finding::kSkippedBeforeSync, "The bytes before the first frame sync were skipped."},
-    {Finding::kSegmentEmpty, "A frame names a trace ID at its end, but has no byte for it."},
+    {Finding::kSegmentEmpty, "A frame ends with a trace ID, but has no byte of data for it."},
 
     {Finding::kReservedHeader, "A packet header is reserved."},
     {Finding::kReservedInConfig,
@@ -51,10 +51,10 @@ constexpr std::array<Row, kFindingCount> kRows{{
     {Finding::kReservedPHeader, "A P-header is reserved."},
     {Finding::kMalformedBranch, "The bytes do not form a valid branch packet."},
     {Finding::kMalformedContextId, "The bytes do not form a valid context ID packet."},
-    {Finding::kUnknownIsa, "The address of a packet names no known instruction set."},
+    {Finding::kUnknownIsa, "The address of a packet has an unknown instruction set."},
     {Finding::kIsyncLength, "An I-sync packet is cut short, or longer than any valid one."},
     {Finding::kIsyncWithoutContextId, "An I-sync packet ends before its context ID."},
-    {Finding::kZerosWithoutAsync, "Zeros like those of an A-sync are not followed by its end."},
+    {Finding::kZerosWithoutAsync, "A run of zeros looks like an A-sync, but its end is missing."},
     {Finding::kExtraZero, "An A-sync has more zeros than it needs."},
     {Finding::kDataPacketRefused, "There is a data packet, but the registers allow none."},
     {Finding::kContextIdRefused, "There is a context ID packet, but the registers allow none."},
@@ -72,27 +72,28 @@ constexpr std::array<Row, kFindingCount> kRows{{
      "FF begins an ASYNC, but fewer than 21 F nibbles and a 0 follow. Decoding resumes at the next "
      "ASYNC."},
     {Finding::kStpAsyncInPacket,
-     "This ASYNC begins within the packet before it. Nibbles are missing or wrong somewhere "
-     "before, and packets since then were misread."},
+     "This ASYNC begins inside the previous packet. Earlier nibbles are missing or wrong, and the "
+     "packets since then were misread."},
     {Finding::kStpTooManyFs,
-     "So many F nibbles are not a packet. Decoding resumes at the next ASYNC."},
+     "A run of F nibbles this long is not a packet. Decoding resumes at the next ASYNC."},
     {Finding::kStpTimestampSize,
-     "The length nibble of the timestamp is F, which means no length. Decoding resumes at the next "
+     "The length nibble of the timestamp is F, which is not a valid length. Decoding resumes at "
+     "the next "
      "ASYNC."},
     {Finding::kStpTimeEncoding,
-     "Timestamps come before any VERSION packet has said how they are encoded. Up to the first "
-     "VERSION packet, data has no time."},
+     "There are timestamps before the first VERSION packet, which states their encoding. Data "
+     "before it has no time."},
     {Finding::kStpVersion,
-     "The VERSION packet names a timestamp encoding that is not known. Decoding resumes at the "
+     "The VERSION packet names an unknown timestamp encoding. Decoding resumes at the "
      "next ASYNC."},
     {Finding::kStpNibbleOrder,
-     "This packet shows the order of nibbles in fields, which could not be known before. Fields of "
-     "packets up to here were read the other way round."},
+     "This packet shows the nibble order, which was unknown until now. Fields of earlier packets "
+     "were read in the wrong order."},
     {Finding::kRecordReturn,
-     "A return from an exception or from a function needs two records, one after the other; one of "
-     "them is missing."},
+     "A return from an exception or function takes two consecutive records, and one of them is "
+     "missing."},
     {Finding::kRecordsUnused,
-     "This part of the buffer was never written, or was erased: all bits are 0, or all are 1."},
+     "This part of the buffer was never written or was erased: its bits are all 0 or all 1."},
     {Finding::kDataTraceDamaged,
      "The data trace is damaged, and is skipped up to the next synchronisation."},
     {Finding::kDataTraceLayout,
@@ -134,9 +135,10 @@ constexpr std::array<Row, kFindingCount> kRows{{
     {Finding::kAtomsBeforeTarget,
      "Atoms come before the target of an indirect branch: trace and code image disagree."},
     {Finding::kUpdateNotReached,
-     "The program cannot reach the address of a waypoint update from where it was."},
+     "The program cannot reach the address of a waypoint update from its last position."},
     {Finding::kWaypointBeforeUpdate,
-     "The image has a waypoint on the way to a waypoint update: an atom should stand for it."},
+     "The image has another waypoint before the address of a waypoint update, but the trace has no "
+     "atom for it."},
     {Finding::kRecordNotReached,
      "The program cannot reach the source of a record from the last destination: the code image is "
      "not what was executed, or records are missing or not in order (POSITION and MASTER)."},
@@ -149,13 +151,13 @@ constexpr std::array<Row, kFindingCount> kRows{{
     {Finding::kHaltNotReached,
      "The program cannot reach the PC at which it was halted from the last destination."},
     {Finding::kAtomsOfLoads,
-     "Loads or stores are P0 elements (INSTP0 of TRCCONFIGR). It is not known which instruction an "
-     "atom is about, so no instruction ranges are given."},
+     "Loads or stores are P0 elements (INSTP0 of TRCCONFIGR). It is unknown which instruction an "
+     "atom refers to, so there are no instruction ranges."},
 
     {Finding::kCycleCountsOff,
      "The trace has cycle counts, although ETMCR[12] says that it is not cycle-accurate."},
     {Finding::kCycleCountsMissing,
-     "Trace begins again and again without a cycle count, although ETMCR[12] says that it is "
+     "Trace restarts repeatedly without a cycle count, although ETMCR[12] says that it is "
      "cycle-accurate."},
     {Finding::kCycleCountForm,
      "The bytes after branch packets are not cycle counts, although ETMCR[12] says that this trace "
@@ -197,13 +199,13 @@ constexpr std::array<Row, kFindingCount> kRows{{
      "The trace has packets of the DWT, although ITM_TCR switches them off (TXENA). The register "
      "was read at another time."},
     {Finding::kStmTimestampsOff,
-     "This packet has a timestamp, although STMTCSR.TSEN is 0: the register value is not that of "
-     "this trace."},
+     "This packet has a timestamp, although STMTCSR.TSEN is 0: the register value belongs to "
+     "another trace."},
     {Finding::kMasterTooHigh,
-     "STMDEVID names a lower highest master than the trace uses: the register value is not that of "
-     "this trace."},
+     "STMDEVID names a lower highest master than the trace uses: the register value belongs to "
+     "another trace."},
     {Finding::kChannelTooHigh,
-     "STMSPFEAT3R names fewer channels than the trace uses: the register value is not that of this "
+     "STMSPFEAT3R names fewer channels than the trace uses: the register value belongs to another "
      "trace."},
 }};
 

@@ -42,8 +42,7 @@ std::unexpected<Error> system_failure(const std::string& path, const char* verb,
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
   if (path.find('\0') != std::string::npos) {
-    return fail(ErrorCode::kNotFound,
-                "A file name holds a zero byte; no file can have such a name.");
+    return fail(ErrorCode::kNotFound, "A file name contains a zero byte, which is not allowed.");
   }
   // Without O_NONBLOCK, opening a pipe without a writer would wait for ever.
   const Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -54,11 +53,10 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
 Result<MappedFile> MappedFile::open_text(const std::string& path) {
   Result<MappedFile> file = open(path);
   if (file && file->size() > kMostText) {
-    return fail(
-        ErrorCode::kLimit,
-        fmt::format("{}: the file has {} bytes, more than the {} that a text file may have; "
-                    "check that it is one.",
-                    path, file->size(), kMostText));
+    return fail(ErrorCode::kLimit,
+                fmt::format("{}: the file has {} bytes, more than the {} allowed for a text file; "
+                            "check that it is a text file.",
+                            path, file->size(), kMostText));
   }
   return file;
 }

@@ -23,9 +23,10 @@ Result<inputs::BufferFormat> format_of(Framing framing) {
     case Framing::kHsync:
       break;
   }
-  return fail(ErrorCode::kUnsupported,
-              "A snapshot cannot say that its frames have half syncs; decode the file itself, with "
-              "--framing hsync.");
+  return fail(
+      ErrorCode::kUnsupported,
+      "A snapshot cannot state that its frames have half syncs; decode the file itself, with "
+      "--framing hsync.");
 }
 
 /// The name of the register that holds the trace ID, and the ID in its place.
@@ -66,8 +67,8 @@ Result<inputs::Snapshot> snapshot_of(const Examination& found) {
   if (!format) return std::unexpected(format.error());
   inputs::Snapshot snapshot;
   snapshot.description =
-      "Made from trace without a description. Registers that the trace does not "
-      "show have usual values.";
+      "Made from trace without a description. Registers that the trace does not show have their "
+      "usual values.";
   inputs::TraceBuffer buffer{.name = "TRACE_0",
                              .file = std::string(kTraceFile),
                              .format = std::string(inputs::buffer_format_name(*format))};
@@ -90,8 +91,7 @@ Result<inputs::Snapshot> snapshot_of(const Examination& found) {
   }
   if (number == 0)
     return fail(ErrorCode::kUnsupported,
-                "No source was found whose protocol a snapshot can state; the trace is left as it "
-                "is.");
+                "No source was found whose protocol a snapshot can state; the trace is unchanged.");
   snapshot.buffers.push_back(std::move(buffer));
   return snapshot;
 }

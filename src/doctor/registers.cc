@@ -169,7 +169,7 @@ std::string broadcast_words(const TakenAtoms& taken) {
   const auto words = [](std::string_view shown) {
     return fmt::format("decoding does not depend on it; {}", shown);
   };
-  if (taken.all == 0) return words("no E atom shows anything of it");
+  if (taken.all == 0) return words("no E atom gives evidence of it");
   const std::uint64_t bare = taken.all - taken.stated;
   const std::string all = counted(taken.all, "E atom");
   if (bare == 0) {

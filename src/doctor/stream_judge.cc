@@ -243,8 +243,8 @@ void add_unknown_fields(Verdict& verdict) {
   verdict.unknown.push_back(
       {version.register_name, version.field,
        verdict.ete_or_etm
-           ? "nothing even tells an ETMv4 from an ETE"
-           : "no packet occurs that only later versions have, so all read it alike"});
+           ? "nothing distinguishes an ETMv4 from an ETE"
+           : "no packet occurs that only later versions have, so all versions read it alike"});
 }
 
 }  // namespace

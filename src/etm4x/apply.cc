@@ -36,10 +36,9 @@ class Applier {
                       }) != 0;
     if (reset_left_out_) static_cast<void>(model_.write("reset", "1"));
     if (auto kept = keep(writes); !kept) {
-      return fail(kept.error().code,
-                  fmt::format("{} Nothing was written: what the files hold must be known first, "
-                              "so that it can be restored.",
-                              kept.error().detail));
+      return fail(kept.error().code, fmt::format("{} Nothing was written, because the current "
+                                                 "values must be read first to be restored later.",
+                                                 kept.error().detail));
     }
     ApplyReport report;
     for (const SysfsWrite& write : writes) {
@@ -191,8 +190,8 @@ class Applier {
       if (!tree_.write(file, held)) left.push_back(file);
     }
     if (tree_.live()) compare(left);
-    if (left.empty()) return "All files are as they were before.";
-    return fmt::format("These could not be restored: {}.", fmt::join(left, ", "));
+    if (left.empty()) return "All files have their previous values again.";
+    return fmt::format("These files could not be restored: {}.", fmt::join(left, ", "));
   }
 
   // Even a write that failed, or whose result could not be read, may have started the unit.

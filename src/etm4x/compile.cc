@@ -390,7 +390,7 @@ class Compiler {
       problem(line,
               fmt::format("the plan needs more than the {} free selectors of the unit",
                           selector_end() < 2 ? 0 : selector_end() - 2),
-              "Use the same event twice, or fewer events");
+              "Reuse an event, or use fewer of them");
     }
     return 0;
   }
@@ -501,7 +501,7 @@ class Compiler {
     if (line == 0) return;
     values_.uses_sequencer = true;
     need(caps_.nrseqstate != 0, line, "sequencer", "TRCIDR5.NUMSEQSTATE is 0",
-         "A counter or a single-shot control can remember one thing");
+         "A counter or a single-shot control can remember one event");
     if (caps_.nrseqstate == 0) return;
     if (plan_.strobe && (used(plan_.forward[0]) || used(plan_.back[0]))) {
       problem(line, "strobing takes transition 0 of the sequencer", "Use 1 and 2");

@@ -128,10 +128,10 @@ class Explainer {
         sees("Timestamps, also at: {}.", event_text(p.timestamps->event));
       }
     }
-    if (p.return_stack) sees("No address for a return that goes where its call came from.");
+    if (p.return_stack) sees("No address for a return to its caller.");
     switch (p.broadcast) {
       case BroadcastKind::kEverywhere:
-        sees("An address for every taken branch, direct ones too.");
+        sees("An address for every taken branch, even a direct one.");
         break;
       case BroadcastKind::kInside:
       case BroadcastKind::kOutside: {
@@ -146,14 +146,14 @@ class Explainer {
       case BroadcastKind::kNone:
         break;
     }
-    if (p.q_elements) sees("Q elements: some instructions are only counted, or not even that.");
+    if (p.q_elements) sees("Q elements: some instructions are only counted, or left out entirely.");
     if (p.conditional) sees("Conditional instructions: only packets can be listed.");
     if (p.p0) sees("Loads or stores as P0 elements: only packets can be listed.");
     if (p.sync && known("TRCSYNCPR")) {
       if (p.sync->value == 0) {
-        sees("No periodic synchronisation: only a trace from its very start can be decoded.");
+        sees("No periodic synchronisation: the trace can only be decoded from its very start.");
       } else {
-        sees("A place to begin every {} bytes.", 1U << p.sync->value);
+        sees("A synchronisation point every {} bytes.", 1U << p.sync->value);
       }
     }
     sees("waymark decode needs: {}", decoder_options(image_, id_));
@@ -167,10 +167,12 @@ class Explainer {
     }
     if (!known("TRCVICTLR") || !p.levels || !p.when) return;
     const std::uint32_t view = reg("TRCVICTLR");
-    if (p.levels->value == 0) doubt("No exception level is traced, so nothing is (TRCVICTLR).");
+    if (p.levels->value == 0)
+      doubt("No exception level is selected, so nothing is traced (TRCVICTLR).");
     if (const std::uint32_t secure = p.levels->value & 0xFU; secure != 0) {
       doubt(
-          "Secure levels are traced ({}): writing reset leaves them so. s_exlevel_vinst 0x{:x} "
+          "Secure levels are traced ({}): writing reset does not change that. s_exlevel_vinst "
+          "0x{:x} "
           "excludes them.",
           levels_text(secure, ", "), caps_.s_ex_level);
     }

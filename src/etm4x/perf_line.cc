@@ -201,11 +201,12 @@ PerfLine perf_line(const Plan& plan, const IdRegisters& id, const Environment& e
     const bool found = filters && std::ranges::any_of(plan_lines(done), [&](const auto& have) {
                          return have.starts_with(wanted + " at ");
                        });
-    if (!found) line.differences.push_back("perf cannot say: " + wanted + instead(wanted, done));
+    if (!found)
+      line.differences.push_back("perf cannot express: " + wanted + instead(wanted, done));
   }
   if (plan.timestamps && plan.timestamps->event.kind == EventKind::kNever) {
     line.differences.emplace_back(
-        "perf also makes timestamps at an interval, for which it uses a counter");
+        "perf also inserts timestamps at an interval, which takes a counter");
   }
   if (!plan.timestamps || !plan.trace_context_id) {
     line.differences.emplace_back(

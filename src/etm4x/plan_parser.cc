@@ -19,7 +19,7 @@ Parsed<void> parse_line(PlanWords words, Plan& plan) {
     }
     if (auto done = statement.parse(statement, words, plan); !done) return done;
     if (words.empty()) return {};
-    return wrong(fmt::format("'{}' is more than '{}' takes", words.peek(), word),
+    return wrong(fmt::format("'{}' is one argument too many for '{}'", words.peek(), word),
                  fmt::format("The form is: {}", statement.form));
   }
   std::string known;
@@ -53,8 +53,8 @@ std::optional<Plan> parse_plan(std::string_view text, const SymbolResolver& symb
     if (words.empty()) continue;
     if (!headed) {
       if (words.size() != 2 || words[0] != "etm4-plan" || words[1] != "1") {
-        problems.push_back({line, "the file does not begin as a plan",
-                            fmt::format("The first line is: {}", kPlanHeading)});
+        problems.push_back(
+            {line, "the file is not a plan", fmt::format("The first line is: {}", kPlanHeading)});
         return std::nullopt;
       }
       headed = true;

@@ -149,7 +149,7 @@ Parsed<Match> PlanWords::range() {
     if (word.empty()) return wrong("a range is missing", std::string(kForms));
     WAYMARK_PLAN_TRY(symbol, place(word));
     if (symbol.size == 0) {
-      return wrong(fmt::format("'{}' is one address and not a range", word), std::string(kForms));
+      return wrong(fmt::format("'{}' is a single address, not a range", word), std::string(kForms));
     }
     match.first = symbol.address;
     match.last = symbol.address + (symbol.size - 1);

@@ -38,7 +38,7 @@ constexpr std::uint8_t kExceptionPadding = 0x70;
 std::unexpected<Error> bad(const Packet& packet, std::string_view field, std::uint64_t value,
                            std::string_view allowed) {
   return fail(ErrorCode::kInvalidArgument,
-              fmt::format("{} cannot be encoded: {} is {:#x}, allowed is {}.",
+              fmt::format("{} cannot be encoded: {} is {:#x}; allowed: {}.",
                           packet_name(packet.type), field, value, allowed),
               packet.index);
 }
@@ -61,7 +61,7 @@ struct Writer {
   /// Writes 7 bits per byte with a continuation bit, in as few bytes as possible, at most
   /// `max_bytes`.
   void continued(std::string_view field, std::uint64_t value, unsigned max_bytes) {
-    require(value <= low_mask(7 * max_bytes), field, value, "what its bytes hold");
+    require(value <= low_mask(7 * max_bytes), field, value, "what fits its bytes");
     while (value >= 0x80) {
       byte(0x80U | static_cast<unsigned>(value & 0x7F));
       value >>= 7;
@@ -187,7 +187,7 @@ void write_context_fields(Writer& w) {
   w.require(!context.updated_context_id || cid_bytes != 0, "the context ID", context.context_id,
             "none with the CIDSIZE of TRCIDR2");
   w.require(context.vmid <= low_mask(8 * vmid_bytes) || vmid_bytes == 0, "the VMID", context.vmid,
-            "what the VMIDSIZE of TRCIDR2 holds");
+            "what fits the VMIDSIZE of TRCIDR2");
   w.require(context.el <= 3, "the exception level", context.el, "0 to 3");
   w.byte((context.el & 3U) | (context.nse ? 0x08U : 0U) | (context.sf ? 0x10U : 0U) |
          (context.ns ? 0x20U : 0U) | (vmid_bytes != 0 ? 0x40U : 0U) |
@@ -363,7 +363,7 @@ void write_q(Writer& w) {
 template <unsigned kFirst, unsigned kLast>
 void write_value(Writer& w) {
   const unsigned value = w.packet.value;
-  w.require(value >= kFirst && value <= kLast, "the value", value, "what its header bits hold");
+  w.require(value >= kFirst && value <= kLast, "the value", value, "what fits its header bits");
   w.header(value);
 }
 
@@ -406,7 +406,7 @@ void write_conditional_f3(Writer& w) {
 // The value of the type is that of `ignore`, 0x70, plus the lowest event.
 void write_event(Writer& w) {
   w.require(w.packet.value >= 1 && w.packet.value <= 15, "the value", w.packet.value,
-            "what its header bits hold");
+            "what fits its header bits");
   w.byte(0x70U | w.packet.value);
 }
 

@@ -52,10 +52,10 @@ Result<void> encode(const Packet& packet, std::vector<std::uint8_t>& out) {
       return {};
     case PacketType::kNumberedMarker:
       if (packet.marker > 7)
-        return fail(ErrorCode::kInvalidArgument,
-                    fmt::format("D_NUM_DS_MKR cannot be encoded: its number is {}, allowed is up "
-                                "to 7.",
-                                packet.marker));
+        return fail(
+            ErrorCode::kInvalidArgument,
+            fmt::format("D_NUM_DS_MKR cannot be encoded: its number is {}; at most 7 is allowed.",
+                        packet.marker));
       out.insert(out.end(), {0x00, static_cast<std::uint8_t>(0x11 | packet.marker << 1)});
       return {};
     case PacketType::kTimestamp:

@@ -356,7 +356,7 @@ Result<BranchList> read_branch_list(Bytes content) {
     WAYMARK_TRY(read_message(content, list));
     return list;
   }
-  if (!begins_with_magic(content)) return damaged("it does not begin as one");
+  if (!begins_with_magic(content)) return damaged("its beginning is wrong");
   Cursor cursor(content.subspan(kFormMagicSize));
   const std::uint64_t version = cursor.little(4);
   const std::uint8_t compressed = cursor.u8();

@@ -135,8 +135,8 @@ constexpr auto call_columns() {
                 if (row.names.line != 0) cell.number(row.names.line);
               }),
       kColumn("entered", kText, false,
-              "`call`, `tail_call`; `before`: at an earlier time that is not known; `resumed`: it "
-              "went on after a gap",
+              "`call`, `tail_call`; `before`: at an unknown earlier time; `resumed`: it continued "
+              "after a gap",
               [](const Row& row, CellWriter& cell) { cell.text(word_of(row.frame.opening)); }),
       kColumn("unit", kText, false,
               "what times are: `ticks` of the timestamp generator, `cycles` or `instructions`",
@@ -145,12 +145,12 @@ constexpr auto call_columns() {
               [](const Row& row, CellWriter& cell) { cell.number(row.frame.start); }),
       kColumn("end", kUint64, false, "the time at which it was left, or at which the trace ended",
               [](const Row& row, CellWriter& cell) { cell.number(row.end); }),
-      kColumn("duration", kUint64, false, "`end` less `start`, with all that it called",
+      kColumn("duration", kUint64, false, "`end` minus `start`, including its callees",
               [](const Row& row, CellWriter& cell) { cell.number(row.end - row.frame.start); }),
       kColumn("instructions", kUint64, false,
-              "the instructions that its thread executed meanwhile, with all that it called",
+              "the instructions that its thread executed in between, including its callees",
               [](const Row& row, CellWriter& cell) { cell.number(row.instructions); }),
-      kColumn("own_instructions", kUint64, false, "those of them that are not in what it called",
+      kColumn("own_instructions", kUint64, false, "those of them in the function itself",
               [](const Row& row, CellWriter& cell) {
                 cell.number(row.instructions - row.frame.below);
               }),

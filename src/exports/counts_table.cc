@@ -67,7 +67,7 @@ constexpr std::array kBlockColumns = {
            [](const BlockRow& row, CellWriter& cell) { cell.number(row.counts.times()); }),
     number("executed", "how often its last instruction was executed",
            [](const BlockRow& row, CellWriter& cell) { cell.number(row.counts.executed); }),
-    number("not_executed", "how often it was not",
+    number("not_executed", "how often its last instruction was not executed",
            [](const BlockRow& row, CellWriter& cell) { cell.number(row.counts.not_executed); }),
     number("taken", "the branches that were taken at its end",
            [](const BlockRow& row, CellWriter& cell) { cell.number(row.counts.taken()); }),

@@ -58,14 +58,16 @@ class EventTimeline final : public EventWriter {
   [[nodiscard]] std::vector<std::string> notes() const override {
     std::vector<std::string> notes;
     if (survey_.time() == EventTime::kPositions)
-      notes.emplace_back("The trace has no timestamps: the times are positions in it, in bytes.");
+      notes.emplace_back(
+          "The trace has no timestamps: times are positions in the trace, in bytes.");
     if (timeless_ != 0) {
       notes.push_back(fmt::format("{} left out, because their sources have no timestamps.",
                                   counted(timeless_, "event is", "events are")));
     }
     if (tracks_ && tracks_->unnamed() != 0) {
-      notes.push_back(fmt::format("{} without their text, because there are too many texts.",
-                                  counted(tracks_->unnamed(), "event is", "events are")));
+      notes.push_back(
+          fmt::format("{} without their text, because there are too many distinct texts.",
+                      counted(tracks_->unnamed(), "event is", "events are")));
     }
     if (writer_ && writer_->is_cut()) {
       notes.emplace_back(

@@ -344,7 +344,8 @@ class Vcd final : public EventWriter {
   [[nodiscard]] std::vector<std::string> notes() const override {
     std::vector<std::string> notes;
     if (survey_.time() == EventTime::kPositions)
-      notes.emplace_back("The trace has no timestamps: the times are positions in it, in bytes.");
+      notes.emplace_back(
+          "The trace has no timestamps: times are positions in the trace, in bytes.");
     if (survey_.left_out() != 0) {
       notes.push_back(fmt::format("{} left out: a dump has at most {} variables here.",
                                   counted(survey_.left_out(), "value is", "values are"),

@@ -26,7 +26,7 @@ std::string name_of(const Index& index) {
 
 std::string remedy(const Index& index) {
   if (index.place().empty()) return "build it again.";
-  return "make it again with `waymark index --rebuild`, or another one with -o.";
+  return "rebuild it with `waymark index --rebuild`, or choose another one with -o.";
 }
 
 class Builder final : public PassSink {
@@ -234,8 +234,8 @@ Result<void> check_file(const MappedFile& file, std::string_view framing, Index&
       (known && inputs::trace_bytes(*known, file.size()) < header.indexed)) {
     return fail(
         ErrorCode::kConflict,
-        fmt::format("{} is of a capture of at least {} bytes, but this one has {}: it was "
-                    "cut off, or is another capture; {}",
+        fmt::format("{} belongs to a capture of at least {} bytes, but this one has {}: it was cut "
+                    "off, or is another capture; {}",
                     name, std::max(header.file_size, header.indexed), file.size(), remedy(index)));
   }
   // Before the bytes are read, so that a later change does not get these times.
@@ -246,10 +246,11 @@ Result<void> check_file(const MappedFile& file, std::string_view framing, Index&
     return fail(ErrorCode::kLimit,
                 fmt::format("{} was not compared with its trace: stopped.", name));
   if (digest.value(file.bytes(), header.file_size) != header.file_digest) {
-    return fail(ErrorCode::kConflict,
-                fmt::format("{} is of another capture, or the capture has changed since: its first "
-                            "{} bytes differ; {}",
-                            name, header.file_size, remedy(index)));
+    return fail(
+        ErrorCode::kConflict,
+        fmt::format("{} belongs to another capture, or the capture has changed since: its first "
+                    "{} bytes differ; {}",
+                    name, header.file_size, remedy(index)));
   }
   if (times.known()) index.confirm(times);
   return {};

@@ -288,7 +288,7 @@ Result<TraceIndex> resolve_timestamp(inputs::Capture& capture, Index& index,
                        return false;
                      }));
     if (!own && !index.header().complete)
-      return fail(ErrorCode::kNotFound, "The index does not go as far as that time yet.");
+      return fail(ErrorCode::kNotFound, "The index does not reach that time yet.");
     if (own && times_follow(index, id)) {
       const auto before = last_timestamp_before(capture, index, id, *own, stop);
       if (!before) return std::unexpected(before.error());
@@ -351,7 +351,7 @@ Result<TraceIndex> resolve_sync(inputs::Capture& capture, Index& index,
     if (place) return *place;
     break;
   }
-  return fail(ErrorCode::kBadData, "The index contradicts the capture; make it again.");
+  return fail(ErrorCode::kBadData, "The index contradicts the capture; rebuild it.");
 }
 
 }  // namespace

@@ -97,10 +97,10 @@ class Planner {
     if (*on && (*on)->number > (*overflow)->number) return std::nullopt;
     if (block - (*overflow)->number > options_.reach) {
       if (*on && (*on)->number == (*overflow)->number) return std::nullopt;
-      entry.unknown.push_back(fmt::format(
-          "Trace ID 0x{:02x}: the trace unit lost data near byte {}; whether it has recovered is "
-          "not known, since that is too far back to be read.",
-          id, (*overflow)->number * granule_));
+      entry.unknown.push_back(
+          fmt::format("Trace ID 0x{:02x}: the trace unit lost data near byte {}; it is unknown "
+                      "whether it has recovered, because that is too far back to be read.",
+                      id, (*overflow)->number * granule_));
       return std::nullopt;
     }
     return (*overflow)->number * granule_;
@@ -114,7 +114,7 @@ class Planner {
     if (!*context) return std::nullopt;
     if (block - (*context)->number > options_.reach) {
       entry.unknown.push_back(fmt::format(
-          "Trace ID 0x{:02x}: the VMID is not known at first; it was last sent near byte {}, too "
+          "Trace ID 0x{:02x}: the VMID is unknown at first; it was last sent near byte {}, too "
           "far back to be read.",
           id, (*context)->number * granule_));
       return std::nullopt;

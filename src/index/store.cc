@@ -185,7 +185,7 @@ class Store final : public Index {
   [[nodiscard]] std::unexpected<Error> damaged(std::string_view what) const {
     return fail(
         ErrorCode::kBadData,
-        fmt::format("{}: this index is damaged ({}); make it again with `waymark index --rebuild`.",
+        fmt::format("{}: this index is damaged ({}); rebuild it with `waymark index --rebuild`.",
                     path_, what));
   }
   Result<void> execute(const std::string& sql);
@@ -265,7 +265,7 @@ std::unexpected<Error> Store::error(int code) const {
     case SQLITE_INTERRUPT:
       if (steps_.stopped())
         return fail(ErrorCode::kLimit, fmt::format("The search in {} was stopped.", path_));
-      return damaged("its pages lead in circles");
+      return damaged("its page list is cyclic");
     case SQLITE_FULL:
       return fail(ErrorCode::kIo,
                   fmt::format("Cannot write {}: the disk is full. Make room, or choose another "
@@ -679,7 +679,8 @@ Result<void> Store::read_or_create(bool building) {
     // SQLite treats a file that is too short for a database as an empty one.
     if (!unknown && size != 0 && !cleared_) return damaged("it has no tables");
     if (building) return create();
-    return fail(ErrorCode::kNotFound, fmt::format("{} is empty; `waymark index` fills it.", path_));
+    return fail(ErrorCode::kNotFound,
+                fmt::format("{} is empty; build it with `waymark index`.", path_));
   }
   if (*application != kApplicationId) {
     return fail(
@@ -689,7 +690,7 @@ Result<void> Store::read_or_create(bool building) {
   if (*version != kVersion && *version != kVersionWithViews) {
     return fail(ErrorCode::kBadData,
                 fmt::format("{} has version {} of the format, but this program reads versions {} "
-                            "and {}; make it again with `waymark index --rebuild`.",
+                            "and {}; rebuild it with `waymark index --rebuild`.",
                             path_, *version, kVersion, kVersionWithViews));
   }
   has_views_ = *version == kVersionWithViews;
@@ -708,21 +709,22 @@ Result<void> check_path(const std::string& path, bool building) {
   std::error_code none;
   if (!building && !std::filesystem::exists(path, none)) {
     return fail(ErrorCode::kNotFound,
-                fmt::format("There is no index {}; `waymark index` makes it.", path));
+                fmt::format("There is no index {}; create it with `waymark index`.", path));
   }
   // SQLite would wait for a pipe.
   for (const std::string& file : {path, path + "-journal", path + "-wal"}) {
     if (std::filesystem::exists(file, none) && !std::filesystem::is_regular_file(file, none)) {
       return fail(
           ErrorCode::kInvalidArgument,
-          fmt::format("{} is not a regular file, as an index must be. Choose another file.", file));
+          fmt::format("{} is not a regular file, so it cannot be an index; choose another file.",
+                      file));
     }
   }
   if (std::filesystem::exists(path, none) && look_at_index_file(path) == IndexFile::kOther) {
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("{} is not an index of Waymark, and is left unchanged; choose another "
-                            "file.",
-                            path));
+    return fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format("{} is not an index of Waymark and stays unchanged; choose another file.",
+                    path));
   }
   return {};
 }

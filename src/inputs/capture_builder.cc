@@ -193,8 +193,8 @@ Result<void> CaptureBuilder::set_trace(Result<MappedFile> file) {
 Result<void> CaptureBuilder::check_framing(const ProtocolRow& row) const {
   if (row.framed || capture_.framing_ == Framing::kNone) return {};
   return fail(ErrorCode::kInvalidArgument,
-              fmt::format("{}: the trace of {} is never in frames, but this is read as {} "
-                          "frames (--framing none).",
+              fmt::format("{}: the trace of {} never has frames, but this input is read as {} "
+                          "frames; use --framing none.",
                           name_, row.type, framing_name(capture_.framing_)));
 }
 
@@ -298,7 +298,7 @@ Result<void> CaptureBuilder::check_register_names(const std::vector<std::string>
   for (const std::string& name : register_names_) {
     if (std::ranges::find(known, name) != known.end()) continue;
     const auto meant = nearest(name, known);
-    std::string detail = fmt::format("--reg {}: decoding {} uses no register of this name", name,
+    std::string detail = fmt::format("--reg {}: decoding {} has no register of this name", name,
                                      fmt::join(types, " or "));
     if (meant) {
       detail += fmt::format("; did you mean {}?", *meant);

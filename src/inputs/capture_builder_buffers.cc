@@ -121,8 +121,8 @@ Result<void> CaptureBuilder::join_buffers() {
   joined->parts = joiner.parts();
   if (joiner.losses() != 0) {
     note_loss(
-        fmt::format("{}: frames were lost {} in the buffers; there, decoding of all sources "
-                    "starts again. --buffer NAME decodes one buffer alone.",
+        fmt::format("{}: frames were lost {} in the buffers; decoding of all sources restarts "
+                    "there. Use --buffer to decode a single buffer.",
                     path_, counted(joiner.losses(), "time")));
   }
   // No file has this name, so no index takes the times of a file for those of the trace.
@@ -166,7 +166,7 @@ Result<void> CaptureBuilder::choose_ids() {
       if (!id) {
         return fail(ErrorCode::kUnsupported,
                     fmt::format("{}: the buffers have more sources than there are trace IDs; "
-                                "decode each alone with --buffer NAME.",
+                                "decode each buffer separately with --buffer.",
                                 path_));
       }
       alone.ids.set(own, *id);

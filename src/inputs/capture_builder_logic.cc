@@ -37,9 +37,9 @@ Result<Detection> CaptureBuilder::read_logic_session() {
   note_pins(*pins, trace->size());
   capture_.trace_ = *std::move(trace);
   if (capture_.trace_.size() == 0)
-    return fail(
-        ErrorCode::kBadData,
-        fmt::format("{}: no whole byte of trace is on {}; capture longer.", name_, pins->channels));
+    return fail(ErrorCode::kBadData,
+                fmt::format("{}: {} carries less than one byte of trace; capture longer.", name_,
+                            pins->channels));
   Detection detection = detect(capture_.trace_.bytes());
   // A port sends half syncs wherever it has nothing to send, and short captures of it are frames
   // too.

@@ -156,7 +156,7 @@ void CaptureBuilder::note_ids_without_source() {
   if (ids.size() > kMaxNotes) {
     note(
         fmt::format("{} trace IDs from 0x{:02x} to 0x{:02x} have {} in total but no source that "
-                    "can be decoded. So many IDs mean that part of the trace is damaged or was "
+                    "can be decoded. This many IDs mean that part of the trace is damaged or was "
                     "never written.",
                     ids.size(), ids.front(), ids.back(), counted(bytes, "byte")));
     return;

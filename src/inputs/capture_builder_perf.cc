@@ -234,16 +234,17 @@ void CaptureBuilder::note_losses(const perf::Losses& losses) {
 Result<void> CaptureBuilder::refuse_places() const {
   if (!options_.images.empty()) {
     return fail(ErrorCode::kInvalidArgument,
-                fmt::format("{}: a recording says what was in memory: name programs with --elf "
-                            "FILE or --symfs DIR, without --image.",
+                fmt::format("{}: a recording states what was in memory; name programs with --elf "
+                            "or --symfs instead of --image.",
                             name_));
   }
   for (const ProgramFile& program : options_.programs) {
     if (program.bias == 0) continue;
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("{}: a recording says where its programs were: give --elf {} without "
-                            "an address.",
-                            name_, program.path));
+    return fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format(
+            "{}: a recording states where its programs were; use --elf {} without an address.",
+            name_, program.path));
   }
   return {};
 }
@@ -267,16 +268,16 @@ Result<void> CaptureBuilder::read_recording() {
         return std::holds_alternative<perf::Mapping>(event.what);
       })) {
     note(
-        fmt::format("{}: the recording does not say what was in memory, because it has no MMAP "
-                    "records. Record again, without the option --synth=no of perf record.",
+        fmt::format("{}: the recording has no MMAP records, so what was in memory is unknown. "
+                    "Record again without the option --synth=no of perf record.",
                     name_));
   }
   input.order = order_of(input.recording);
   if (!input.order.empty()) return {};
   if (input.recording.losses.missing != 0) {
     return fail(ErrorCode::kBadData,
-                fmt::format("{}: none of the trace that was recorded is in the file; the first "
-                            "piece that is missing is at {}. The file was cut short or changed.",
+                fmt::format("{}: none of the recorded trace is in the file; the first missing "
+                            "piece is at {}. The file was cut short or changed.",
                             name_, input.recording.losses.first_missing));
   }
   return fail(ErrorCode::kBadData,
@@ -385,7 +386,7 @@ void CaptureBuilder::resolve_kernel() {
   if (found.empty()) return;
   note(fmt::format(
       "{}: the kernel had changed its code in memory. {} of it {} set as the trace shows, such as "
-      "{}; `waymark info` lists all. A recording with perf record --kcore needs no such guess.",
+      "{}; `waymark info` lists all. With perf record --kcore, nothing has to be guessed.",
       name_, counted(found.size(), "static key or alternative", "static keys and alternatives"),
       one_or(found.size(), "was", "were"), found.front().name));
 }

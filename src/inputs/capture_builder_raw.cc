@@ -134,10 +134,10 @@ Result<void> CaptureBuilder::check_raw_registers(const ProtocolRow& row,
   if (missing.empty()) return {};
   if (!option.empty())
     return fail(ErrorCode::kInvalidArgument,
-                fmt::format("{}: raw trace does not say how it was made; use {}{} ({}).", name_,
-                            option, missing, row.where_registers));
+                fmt::format("{}: raw trace has no description; use {}{} ({}).", name_, option,
+                            missing, row.where_registers));
   return fail(ErrorCode::kInvalidArgument,
-              fmt::format("{}: raw trace does not say how it was made; add{} ({}).", name_, missing,
+              fmt::format("{}: raw trace has no description; add{} ({}).", name_, missing,
                           row.where_registers));
 }
 
@@ -162,8 +162,7 @@ std::unexpected<Error> CaptureBuilder::no_protocol() const {
   }
   return fail(
       ErrorCode::kInvalidArgument,
-      fmt::format("{}: raw trace does not say how it was made: {}. `waymark info` finds out "
-                  "what it can.",
+      fmt::format("{}: raw trace has no description: {}. `waymark info` detects what it can.",
                   name_, advice));
 }
 

@@ -112,7 +112,7 @@ Result<void> CaptureBuilder::add_given_sources() {
     for (std::size_t before = 0; before < i; ++before)
       if (source.id && options_.sources[before].id == source.id)
         return fail(ErrorCode::kInvalidArgument,
-                    fmt::format("{}: this trace ID has another --source already; leave one out.",
+                    fmt::format("{}: another --source names this trace ID; remove one of them.",
                                 option_of(source)));
     WAYMARK_TRY(add_given_source(source));
   }

@@ -82,11 +82,10 @@ Result<perf::TraceTimes> CaptureBuilder::align_times(const std::vector<TraceInde
     WAYMARK_TRY(driver.work(begins[i], bytes, pass));
   }
   if (alignment.implausible() != 0) {
-    note(
-        fmt::format("{}: in {} of trace, timestamps are later than the record of the trace, so "
-                    "they are not of the clock of the recording. There, the order of trace and "
-                    "mappings follows the times of the records.",
-                    name_, counted(alignment.implausible(), "piece")));
+    note(fmt::format(
+        "{}: in {} of trace, timestamps are later than the record of the trace, so they come from "
+        "another clock. There, the times of the records give the order of trace and mappings.",
+        name_, counted(alignment.implausible(), "piece")));
   }
   return alignment.take();
 }
@@ -100,7 +99,8 @@ void CaptureBuilder::note_missing_contexts() {
     return;
   if (!recording.has_switches()) {
     note(
-        fmt::format("{}: nothing says which process ran on a CPU. Record again with context IDs "
+        fmt::format("{}: the recording does not show which process ran on each CPU. Record again "
+                    "with context IDs "
                     "(cs_etm/contextid/), or with perf record --switch-events.",
                     name_));
   } else if (input.times == TimeSource::kAuxRecords) {

@@ -19,7 +19,7 @@ void add_problem(std::vector<Problem>& problems, Problem problem) {
   if (problems.size() == kMaxProblems - 1) {
     problem = {.kind = ProblemKind::kMoreProblems,
                .severity = Severity::kInfo,
-               .sentence = "There are more problems than are kept; repair these first."};
+               .sentence = "There are too many problems to list; repair these first."};
   }
   problems.push_back(std::move(problem));
 }

@@ -31,11 +31,10 @@ Result<std::string> read_ini_text(const std::string& path) {
   const Result<MappedFile> file = MappedFile::open(path);
   if (!file) return std::unexpected(file.error());
   if (file->size() > kMaxIniFileSize) {
-    return fail(
-        ErrorCode::kLimit,
-        fmt::format("{}: The file has {} bytes, more than the {} that an ini file may have; "
-                    "check that it is one.",
-                    path, file->size(), kMaxIniFileSize));
+    return fail(ErrorCode::kLimit,
+                fmt::format("{}: The file has {} bytes, more than the {} allowed for an ini file; "
+                            "check that it is an ini file.",
+                            path, file->size(), kMaxIniFileSize));
   }
   const Bytes bytes = file->bytes();
   return std::string(bytes.begin(), bytes.end());

@@ -89,7 +89,7 @@ class Assembler {
         statements_[0].words[0] != "waymark-trace")
       return fail_at(1, "A script begins with the line 'waymark-trace 1'.");
     if (statements_[0].words[1] != "1")
-      return fail_at(statements_[0].line, "Only version 1 of trace scripts is known.");
+      return fail_at(statements_[0].line, "Only version 1 of trace scripts is supported.");
     WAYMARK_TRY(check_blocks());
     WAYMARK_TRY(run_range(1, statements_.size(), 0));
     WAYMARK_TRY(close_buffer());

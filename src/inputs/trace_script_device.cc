@@ -20,7 +20,7 @@ Result<Known> look_up(const ScriptDevice& device) {
   if (known.row == nullptr || known.row->make == nullptr || known.row->make_assembler == nullptr ||
       known.row->type != device.protocol)
     return fail(ErrorCode::kUnsupported,
-                fmt::format("Trace scripts do not know the protocol '{}'.", device.protocol));
+                fmt::format("Trace scripts do not support the protocol '{}'.", device.protocol));
   known.registers = [&device](std::string_view name) -> std::optional<std::uint32_t> {
     for (const auto& [key, value] : device.registers)
       if (key == name) return value;

@@ -67,7 +67,7 @@ Result<ScriptSnapshot> to_snapshot(const TraceScript& script, const std::string&
     const ScriptBuffer& buffer = script.buffers[i];
     if (buffer.format == ScriptFormat::kHsync)
       return fail(ErrorCode::kUnsupported,
-                  fmt::format("The buffer {} has half syncs, for which snapshots have no word.",
+                  fmt::format("The buffer {} has half syncs, which a snapshot cannot describe.",
                               buffer.name));
     TraceBuffer entry;
     entry.name = buffer.name;

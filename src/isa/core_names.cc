@@ -252,8 +252,7 @@ Result<Core> core_by_name(std::string_view name) {
   if (const auto core = parse_aa64(name)) return *core;
   const std::string_view meant = nearest_core(name);
   return fail(ErrorCode::kNotFound,
-              fmt::format("The core '{}' is not known{} Its architecture can take the place of "
-                          "the name: {}.",
+              fmt::format("The core '{}' is not known{} Its architecture can be given instead: {}.",
                           name, meant.empty() ? "." : fmt::format("; did you mean {}?", meant),
                           architectures_like(name)));
 }

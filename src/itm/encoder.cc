@@ -21,7 +21,7 @@ constexpr unsigned kGlobal1Bits = 26;
 std::unexpected<Error> bad(const Packet& packet, std::string_view field, std::uint64_t value,
                            std::string_view allowed) {
   return fail(ErrorCode::kInvalidArgument,
-              fmt::format("{} cannot be encoded: {} is {:#x}, allowed is {}.",
+              fmt::format("{} cannot be encoded: {} is {:#x}; allowed: {}.",
                           packet_name(packet.type), field, value, allowed),
               packet.index);
 }
@@ -43,7 +43,7 @@ Result<void> encode_data(const Packet& packet, std::vector<std::uint8_t>& out) {
   if (packet.size != 1 && packet.size != 2 && packet.size != 4)
     return bad(packet, "size", packet.size, "1, 2 or 4");
   if (packet.value > low_mask(8U * packet.size))
-    return bad(packet, "value", packet.value, "what its size holds");
+    return bad(packet, "value", packet.value, "what fits its size");
   const unsigned code = packet.size == 4 ? 3U : packet.size;
   const unsigned kind = packet.type == PacketType::kHardware ? 4U : 0U;
   out.push_back(static_cast<std::uint8_t>(unsigned{packet.source} << 3 | kind | code));
@@ -62,7 +62,7 @@ Result<void> encode_local(const Packet& packet, std::vector<std::uint8_t>& out) 
   }
   if (packet.size > 4) return bad(packet, "size", packet.size, "up to 4");
   if (packet.value > low_mask(7U * packet.size))
-    return bad(packet, "value", packet.value, "what its size holds");
+    return bad(packet, "value", packet.value, "what fits its size");
   out.push_back(static_cast<std::uint8_t>(0xC0 | packet.source << 4));
   put_groups(out, packet.value, packet.size);
   return {};
@@ -73,7 +73,7 @@ Result<void> encode_global1(const Packet& packet, std::vector<std::uint8_t>& out
   if (packet.source > (kClockChange | kClockWrap) || (packet.source != 0 && packet.size != 4))
     return bad(packet, "flags", packet.source, "only in 4 payload bytes");
   if (packet.value > low_mask(std::min(7U * packet.size, kGlobal1Bits)))
-    return bad(packet, "value", packet.value, "what its size holds");
+    return bad(packet, "value", packet.value, "what fits its size");
   out.push_back(kGlobal1Header);
   put_groups(out, packet.value | std::uint64_t{packet.source} << kGlobal1Bits, packet.size);
   return {};
@@ -82,7 +82,7 @@ Result<void> encode_global1(const Packet& packet, std::vector<std::uint8_t>& out
 Result<void> encode_global2(const Packet& packet, std::vector<std::uint8_t>& out) {
   if (packet.size == 0 || packet.size > 6) return bad(packet, "size", packet.size, "1 to 6");
   if (packet.value > low_mask(7U * packet.size))
-    return bad(packet, "value", packet.value, "what its size holds");
+    return bad(packet, "value", packet.value, "what fits its size");
   out.push_back(kGlobal2Header);
   put_groups(out, packet.value, packet.size);
   return {};
@@ -91,7 +91,7 @@ Result<void> encode_global2(const Packet& packet, std::vector<std::uint8_t>& out
 Result<void> encode_extension(const Packet& packet, std::vector<std::uint8_t>& out) {
   if (packet.size > 4) return bad(packet, "size", packet.size, "up to 4");
   if (packet.value > low_mask(3 + 7U * packet.size))
-    return bad(packet, "value", packet.value, "what its size holds");
+    return bad(packet, "value", packet.value, "what fits its size");
   out.push_back(static_cast<std::uint8_t>(0x08 | (packet.value & 7) << 4 |
                                           ((packet.source & kExtensionHardware) != 0 ? 4 : 0) |
                                           (packet.size != 0 ? 0x80 : 0)));

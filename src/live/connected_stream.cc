@@ -120,7 +120,7 @@ class ConnectedStream final : public Stream {
   void found_again() {
     const std::chrono::duration<double> time = Clock::now() - lost_->since;
     if (lost_->reported)
-      tell(fmt::format("{} sends again, after {:.1f} s. What it sent meanwhile is missing.",
+      tell(fmt::format("{} sends again after {:.1f} s. The trace it sent in between is missing.",
                        address_.place(), time.count()));
     lost_.reset();
     gap_ = true;

@@ -76,10 +76,9 @@ class RecordedStream final : public Stream {
     ::close(trace_);
     trace_ = -1;
     if (options_.tell)
-      options_.tell(
-          fmt::format("--record: cannot write {}: {}. The recording ends here, and the "
-                      "command goes on.",
-                      path, reason(number)));
+      options_.tell(fmt::format(
+          "--record: cannot write {}: {}. The recording ends here, and the command continues.",
+          path, reason(number)));
   }
 
   std::unique_ptr<Stream> stream_;
@@ -138,10 +137,9 @@ Result<std::optional<Marks>> Marks::open(const std::string& recording) {
   auto file = MappedFile::open(path);
   if (!file) return std::unexpected(file.error());
   if (!file->text().starts_with(kFirstLine)) {
-    return fail(ErrorCode::kParse,
-                fmt::format("{}: this is not the file of marks of a recording, although its name "
-                            "says so; rename or remove it.",
-                            path));
+    return fail(ErrorCode::kParse, fmt::format("{}: this is not the file of marks of a recording, "
+                                               "despite its name; rename or remove it.",
+                                               path));
   }
   return Marks(*std::move(file));
 }

@@ -104,7 +104,7 @@ class Search {
     const auto program = elf::File::open(path);
     if (!program || program->segments().empty()) {
       found.verdict = Verdict::kNotReadable;
-      found.reason = program ? "The file has no part that is loaded." : program.error().detail;
+      found.reason = program ? "The file has no segment to load." : program.error().detail;
       return found;
     }
     if (code_segments(*program).size() > kMostCodeSegments) {
@@ -296,8 +296,7 @@ Result<std::vector<Report>> locate(inputs::Capture& capture, image::Image& image
       capture.checking_tree() != nullptr && !capture.checking_tree()->sources().empty();
   if (!comparable) {
     return fail(ErrorCode::kUnsupported,
-                fmt::format("{}: no source has trace of instructions that can be compared with "
-                            "programs.",
+                fmt::format("{}: no source has instruction trace to compare with programs.",
                             inputs::trace_name(capture)));
   }
   std::vector<Report> reports;
@@ -312,7 +311,7 @@ Result<std::vector<Report>> locate(inputs::Capture& capture, image::Image& image
   }
   if (std::ranges::all_of(reports, [](const Report& report) { return report.distinct == 0; })) {
     return fail(ErrorCode::kBadData,
-                fmt::format("{}: the trace states no address whose code is not known already.",
+                fmt::format("{}: the code at every address in the trace is already known.",
                             inputs::trace_name(capture)));
   }
   return reports;

@@ -135,7 +135,7 @@ Result<Wiring> find_wiring(const Session& session, const PinOptions& options) {
   if (active.size() == 1) return Wiring{.swo = active.front().bit, .clock = {}, .data = {}};
   return fail(
       ErrorCode::kInvalidArgument,
-      fmt::format("The names of the channels ({}) do not say which of them have trace; add --pin "
+      fmt::format("The names of the channels ({}) do not show which of them carry trace; add --pin "
                   "swo=CHANNEL, or --pin clk=CHANNEL and --pin d0=CHANNEL (and so on).",
                   names_of(session.channels())));
 }
@@ -235,7 +235,7 @@ class PinReader {
     if (options_.bit_rate) {
       if (trace_.sample_rate == 0)
         return fail(ErrorCode::kInvalidArgument,
-                    "--swo-rate: the session does not say how often it was sampled; add "
+                    "--swo-rate: the session does not state its sample rate; add "
                     "--sample-rate RATE.");
       known = trace_.sample_rate / *options_.bit_rate;
     }

@@ -78,7 +78,7 @@ Result<Session> Session::open(Bytes archive) {
   if (!number) return std::unexpected(number.error());
   if (trimmed(*number) != "2" && trimmed(*number) != "1")
     return fail(ErrorCode::kUnsupported,
-                "The session has a version that is not read; save it as version 2.");
+                "The version of the session is not supported; save it as version 2.");
   const auto text = zip->read_text(*metadata, kMostMetadata);
   if (!text) return std::unexpected(text.error());
   Session session(*std::move(zip));

@@ -113,8 +113,8 @@ Result<Zip> Zip::open(Bytes archive) {
   const std::uint32_t at = number(archive, *end + 16, 4);
   if (at == 0xFFFF'FFFF || count == 0xFFFF)
     return fail(ErrorCode::kUnsupported,
-                "The ZIP archive has more than 4 GiB or 65534 files, which is not read; save a "
-                "shorter capture.");
+                "The ZIP archive has more than 4 GiB or 65534 files, which is not supported; save "
+                "a shorter capture.");
   Zip zip(archive);
   WAYMARK_TRY(zip.read_directory(at, count));
   return zip;
@@ -123,7 +123,7 @@ Result<Zip> Zip::open(Bytes archive) {
 Result<void> Zip::read_directory(std::size_t at, std::size_t count) {
   for (std::size_t i = 0; i != count; ++i) {
     if (!holds(archive_, at, kEntrySize) || number(archive_, at, 4) != kDirectoryEntry)
-      return damaged("its directory has no entry where one must be");
+      return damaged("an entry is missing in its directory");
     const std::size_t name = number(archive_, at + 28, 2);
     if (!holds(archive_, at + kEntrySize, name)) return damaged("its directory ends too early");
     ZipEntry entry{.name = {},
@@ -180,7 +180,7 @@ Result<void> Zip::read(const ZipEntry& entry, const Take& take) const {
   } else {
     return fail(ErrorCode::kUnsupported,
                 fmt::format("The file {} in the ZIP archive is packed by method {}, which is not "
-                            "read; save it again with `deflate`.",
+                            "supported; save it again with `deflate`.",
                             escaped(entry.name), entry.method));
   }
   if (!stopped && crc != entry.crc) return damaged_file(entry, "a wrong checksum");

@@ -98,7 +98,7 @@ std::string sentence_of(const DifferenceReport& report, std::size_t number) {
     case Cause::kGap:
       return fmt::format("Trace of {} is missing from here on.", one);
     case Cause::kStart:
-      return fmt::format("The traces begin or go on at different places: A at {}, B at {}.",
+      return fmt::format("The traces start or continue at different places: A at {}, B at {}.",
                          went(0), went(1));
     case Cause::kEnd:
       return fmt::format("The trace of {} ends here; {} executed {} more.", one, other,

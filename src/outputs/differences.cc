@@ -65,13 +65,13 @@ void write_threads(TextBuffer& out, const DifferenceReport& report) {
       }
       if (pair.not_compared[side] != 0) {
         out.put(
-            fmt::format("{} of {} in {} were not compared: the order of threads is too "
-                        "different for the memory that is allowed.\n",
+            fmt::format("{} of {} in {} were not compared: the order of threads differs too much "
+                        "for the memory limit.\n",
                         counted(pair.not_compared[side], "step"), name, kRunNames[side]));
       }
     }
     if (pair.by_order)
-      out.put(fmt::format("{} was compared with the thread that came in its place in B.\n", name));
+      out.put(fmt::format("{} was compared with the thread that replaced it in B.\n", name));
   }
 }
 
@@ -141,7 +141,7 @@ template <class Name>
 void write_changes(TextBuffer& out, const std::vector<diff::Change>& changes, bool cycles,
                    std::size_t most, std::string_view what, Name&& name) {
   if (changes.empty()) return;
-  out.put(fmt::format("\n{}s that were not executed alike\n", what));
+  out.put(fmt::format("\n{}s that were executed differently\n", what));
   out.put(fmt::format("{:>12}  {:>12}  {:>12}  {:>12}  {:>12}", "times A", "times B", "instr. A",
                       "instr. B", "difference"));
   if (cycles)
@@ -177,12 +177,10 @@ void write_text(TextBuffer& out, const DifferenceReport& report) {
   }
   write_programs(out, all.programs());
   write_threads(out, report);
-  if (report.exceptions_ignored)
-    out.put("Exceptions that the program does not ask for are left out.\n");
+  if (report.exceptions_ignored) out.put("Asynchronous exceptions are left out.\n");
   for (const std::string& name : report.ignored)
     out.put(fmt::format("{} and what it calls are left out.\n", escaped(name)));
-  if (all.is_full())
-    out.put("The runs have too many distinct steps: what came after that is not compared.\n");
+  if (all.is_full()) out.put("The runs have too many distinct steps: the rest is not compared.\n");
   if (agreement.divergences == 0) {
     out.put("The runs are the same.\n");
     return;

@@ -86,7 +86,7 @@ void write_losses(TextBuffer& out, const Examination& found, bool framed) {
     ++lines;
   };
   if (found.framing.header != 0)
-    line(fmt::format("{} at the beginning belong to no frame.",
+    line(fmt::format("{} at the beginning are not part of a frame.",
                      counted(found.framing.header, "byte")));
   if (found.framing.skipped != 0)
     line(fmt::format(
@@ -94,7 +94,7 @@ void write_losses(TextBuffer& out, const Examination& found, bool framed) {
         "or changed there.",
         counted(found.framing.skipped, "byte"), percent(found.framing.skipped, found.examined)));
   if (found.tail != 0)
-    line(fmt::format("{} at the end complete no frame.", counted(found.tail, "byte")));
+    line(fmt::format("{} at the end do not complete a frame.", counted(found.tail, "byte")));
   if (found.stray != 0)
     line(
         fmt::format("{} ({:.2f} %) belong to trace IDs with so few bytes that they are probably "
@@ -115,7 +115,7 @@ void write_losses(TextBuffer& out, const Examination& found, bool framed) {
       line(fmt::format("{}the source lost trace {}: its buffer overflowed.", id,
                        counted(trial.overflows, "time")));
     if (trial.discards != 0)
-      line(fmt::format("{}the source discarded what it had not sent, {}.", id,
+      line(fmt::format("{}the source discarded trace that it had not sent, {}.", id,
                        counted(trial.discards, "time")));
     if (trial.cut) line(fmt::format("{}the last packet is cut.", id));
   }

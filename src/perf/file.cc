@@ -205,7 +205,7 @@ class FileReader {
       const Extent extent = read_extent(table);
       const Bytes content = within(bytes, extent);
       if (table.overrun() || content.size() < extent.size) {
-        note(fmt::format("{} is cut short or damaged: feature {} is not whole.", name, feature));
+        note(fmt::format("{} is cut short or damaged: feature {} is incomplete.", name, feature));
         if (table.overrun()) return;
       }
       file_.features_[static_cast<Feature>(feature)] = content;

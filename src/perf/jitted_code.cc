@@ -196,8 +196,8 @@ class JitReader {
     if (!placements_.empty()) {
       for (const std::int32_t pid : EventMerger(recording_.events).merge(std::move(placements_))) {
         note(fmt::format(
-            "The JIT compiler of process {} used addresses again, and the times of its jitdump "
-            "file cannot be compared with those of the recording: the last code at each address "
+            "The JIT compiler of process {} reused addresses, and the times of its jitdump file "
+            "cannot be compared with those of the recording: the last code at each address "
             "is used. Record with perf record -k mono.",
             pid));
       }

@@ -122,9 +122,9 @@ class RecordReader::State {
 
   void leave_section() {
     if (read_ < decompressed_.size())
-      note(fmt::format("{}: the last compressed record is not whole.", section().path));
+      note(fmt::format("{}: the last compressed record is incomplete.", section().path));
     if (!joined_.empty())
-      note(fmt::format("{}: the last split record is not whole.", section().path));
+      note(fmt::format("{}: the last split record is incomplete.", section().path));
     enter(section_ + 1);
   }
 

@@ -83,7 +83,7 @@ Result<void> read_units(Bytes body, ByteOrder order, std::uint64_t offset, Recor
   if (fields.overrun()) return damaged(offset);
   if (tracer != kCsEtm) {
     return fail(ErrorCode::kNotFound,
-                fmt::format("The recording is of another tracer than cs_etm (number {} in "
+                fmt::format("The recording was made by a tracer other than cs_etm (number {} in "
                             "AUXTRACE_INFO).",
                             tracer),
                 offset);

@@ -79,7 +79,7 @@ Result<std::shared_ptr<const Llvm>> Llvm::load(const std::string& name) {
   }
   if (name.empty())
     return fail(ErrorCode::kNotFound,
-                "LLVM is not installed, which writes instructions as text. Install the package "
+                "LLVM, which disassembles instructions, is not installed. Install the package "
                 "libllvm19, or a version from 14 on.");
   return fail(ErrorCode::kNotFound, name + " cannot be used to disassemble: " + reason + ".");
 }

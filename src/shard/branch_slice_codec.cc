@@ -79,7 +79,7 @@ Result<SliceBranches> read_branch_slice(Bytes content) {
   branches.found.cancelled = take_number(cursor);
   branches.found.saw_packets = take_flag(cursor);
   if (cursor.overrun() || !cursor.at_end())
-    return fail(ErrorCode::kBadData, "the content of the part does not fit together");
+    return fail(ErrorCode::kBadData, "the content of the part is inconsistent");
   auto read = exports::read_branch_list(list);
   if (!read) return std::unexpected(read.error());
   branches.found.list = *std::move(read);

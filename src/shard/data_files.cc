@@ -46,11 +46,11 @@ Result<std::vector<DataFile>> read_data_files(Bytes content) {
     file.bytes = take_number(cursor);
     const std::string digest = take_text(cursor);
     if (digest.size() != file.digest.size() || !is_table_name(file.table))
-      return fail(ErrorCode::kBadData, "the part is damaged: its files do not fit");
+      return fail(ErrorCode::kBadData, "the part is damaged: its files do not match");
     std::ranges::copy(digest, file.digest.begin());
   }
   if (cursor.overrun() || !cursor.at_end())
-    return fail(ErrorCode::kBadData, "the part is damaged: its files do not fit");
+    return fail(ErrorCode::kBadData, "the part is damaged: its files do not match");
   return files;
 }
 
@@ -74,9 +74,11 @@ Result<DataFile> publish_data(const Folder& folder, const std::string& temporary
   std::error_code failed;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), failed);
   if (failed) {
-    return fail(ErrorCode::kIo,
-                fmt::format("Cannot make {}: {}. Free space or rights there, and try again.",
-                            escaped(path), failed.message()));
+    return fail(
+        ErrorCode::kIo,
+        fmt::format(
+            "Cannot make {}: {}. Check the free space and the permissions there, and try again.",
+            escaped(path), failed.message()));
   }
   WAYMARK_TRY(move_into_place(temporary, path));
   return file;
@@ -85,7 +87,7 @@ Result<DataFile> publish_data(const Folder& folder, const std::string& temporary
 Result<void> check_data(const Folder& folder, std::size_t shard, const DataFile& file) {
   const std::string path = data_path(folder, file);
   const auto refuse = [&](ErrorCode code, std::string_view why) {
-    return fail(code, fmt::format("{}: {}; do shard {} again.", escaped(path), why, shard));
+    return fail(code, fmt::format("{}: {}; run shard {} again.", escaped(path), why, shard));
   };
   const auto content = MappedFile::open(path);
   if (!content) {

@@ -51,7 +51,7 @@ std::string encode(std::span<const exports::CaptureFindings> captures) {
 
 Result<std::vector<exports::CaptureFindings>> read_findings(Bytes content) {
   const auto bad = [] {
-    return fail(ErrorCode::kBadData, "the content of the part does not fit together");
+    return fail(ErrorCode::kBadData, "the content of the part is inconsistent");
   };
   Cursor cursor(content);
   std::vector<exports::CaptureFindings> captures(take_count(cursor));

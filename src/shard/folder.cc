@@ -102,7 +102,7 @@ Result<Folder> Folder::create(const std::string& path, const Plan& plan) {
   if (!old) return std::unexpected(old.error());
   if (old->job() != folder.job()) {
     return fail(ErrorCode::kConflict,
-                fmt::format("{} already has a plan, of another job or of inputs that have changed "
+                fmt::format("{} already has the plan of another job, or its inputs have changed "
                             "since; plan into another folder.",
                             escaped(path)));
   }
@@ -112,8 +112,8 @@ Result<Folder> Folder::create(const std::string& path, const Plan& plan) {
 Result<Folder> Folder::open(const std::string& path, std::string_view version) {
   const auto file = MappedFile::open(path + "/plan");
   if (!file) {
-    return fail(file.error().code, fmt::format("{} is not the folder of a job: {}", escaped(path),
-                                               file.error().detail));
+    return fail(file.error().code,
+                fmt::format("{} is not a job folder: {}", escaped(path), file.error().detail));
   }
   auto plan = read_plan(file->text());
   if (!plan) {
@@ -146,7 +146,7 @@ Result<std::optional<Part>> Folder::part(std::size_t shard) const {
     return std::unexpected(file.error());
   }
   const auto refuse = [&](ErrorCode code, std::string_view why) {
-    return fail(code, fmt::format("{}: {}; do shard {} again.", escaped(path), why, shard));
+    return fail(code, fmt::format("{}: {}; run shard {} again.", escaped(path), why, shard));
   };
   auto part = read_part(file->bytes());
   if (!part) return refuse(part.error().code, part.error().detail);

@@ -62,7 +62,7 @@ class Paths {
     ::globfree(&found);
     if (paths.empty()) {
       return fail(ErrorCode::kNotFound,
-                  fmt::format("{}: nothing is found for {}; relative patterns begin at {}.", where,
+                  fmt::format("{}: nothing matches {}; relative patterns start at {}.", where,
                               escaped(pattern), escaped(folder_)));
     }
     std::ranges::sort(paths);

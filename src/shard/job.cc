@@ -140,11 +140,10 @@ class Reader {
                               escaped(path_)));
     }
     if (payload_of_slices(find_want(job_.format)->payload)) return {};
-    return fail(ErrorCode::kParse,
-                fmt::format("{}: what = \"{}\" cannot be made of slices, because it needs all of "
-                            "a capture; leave {} out.",
-                            escaped(path_), escaped(job_.what),
-                            job_.slices != 0 ? "slices" : "slice_bytes"));
+    return fail(ErrorCode::kParse, fmt::format("{}: what = \"{}\" cannot be computed in slices, "
+                                               "because it needs whole captures; remove {}.",
+                                               escaped(path_), escaped(job_.what),
+                                               job_.slices != 0 ? "slices" : "slice_bytes"));
   }
 
   Result<void> read_options(const toml::node& value) {
@@ -178,13 +177,14 @@ class Reader {
         job_.format = found->format;
         return {};
       }
-      return fail(ErrorCode::kParse,
-                  job_.what.empty()
-                      ? fmt::format("{}: what is to be made is missing; add a line such as what = "
-                                    "\"counts\". It takes {}.",
-                                    escaped(path_), fmt::join(kinds, ", "))
-                      : fmt::format("{}: what = \"{}\" is not known; it takes {}.", escaped(path_),
-                                    escaped(job_.what), fmt::join(kinds, ", ")));
+      return fail(
+          ErrorCode::kParse,
+          job_.what.empty()
+              ? fmt::format("{}: the job does not state what to compute; add a line such as what = "
+                            "\"counts\". It takes {}.",
+                            escaped(path_), fmt::join(kinds, ", "))
+              : fmt::format("{}: what = \"{}\" is not known; it takes {}.", escaped(path_),
+                            escaped(job_.what), fmt::join(kinds, ", ")));
     }
     const Want* const want = find_want(job_.format);
     if (want == nullptr || (!job_.what.empty() && want->what != job_.what)) {
@@ -196,7 +196,7 @@ class Reader {
                     fmt::format("{}: what = \"{}\" is not known; it takes {}.", escaped(path_),
                                 escaped(job_.what), fmt::join(kinds, ", ")));
       return fail(ErrorCode::kParse,
-                  fmt::format("{}: format = \"{}\" cannot be made in parts{}; it takes {}.",
+                  fmt::format("{}: format = \"{}\" cannot be written in parts{}; it takes {}.",
                               escaped(path_), escaped(job_.format),
                               job_.what.empty() ? "" : " for what = \"" + job_.what + "\"",
                               fmt::join(formats, ", ")));
@@ -261,11 +261,10 @@ Result<Job> read_job(std::string_view text, const std::string& path) {
                             escaped(path)));
   }
   if (const std::size_t line = line_of_bad_table(text); line != 0) {
-    return fail(
-        ErrorCode::kParse,
-        fmt::format("{}:{}: this is not TOML: the name of a table cannot begin so; a job has "
-                    "only [options].",
-                    escaped(path), line));
+    return fail(ErrorCode::kParse,
+                fmt::format("{}:{}: this is not TOML: the name of a table is invalid; a job has "
+                            "only [options].",
+                            escaped(path), line));
   }
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed) {

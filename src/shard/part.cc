@@ -45,7 +45,7 @@ Result<Part> read_part(Bytes bytes) {
   Cursor cursor(bytes.subspan(kMagic.size()));
   const std::uint64_t format = take_number(cursor);
   if (!std::ranges::equal(sha256(bytes), digest))
-    return fail(ErrorCode::kBadData, "the part is damaged: its digest does not fit");
+    return fail(ErrorCode::kBadData, "the part is damaged: its checksum does not match");
   if (format != kPartFormat) return fail(ErrorCode::kUnsupported, "the part has another format");
   std::ranges::copy(cursor.take(part.job.size()), part.job.begin());
   part.shard = take_place(cursor);
@@ -55,7 +55,7 @@ Result<Part> read_part(Bytes bytes) {
   part.content = take_text(cursor);
   if (cursor.overrun() || !cursor.at_end() ||
       payload > static_cast<std::uint64_t>(Payload::kTableSlice))
-    return fail(ErrorCode::kBadData, "the part is damaged: its fields do not fit");
+    return fail(ErrorCode::kBadData, "the part is damaged: its fields are inconsistent");
   part.payload = static_cast<Payload>(payload);
   return part;
 }

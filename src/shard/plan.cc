@@ -338,21 +338,21 @@ Sha256 digest_of(const Plan& plan) { return sha256(bytes_of(text_without_end(pla
 
 Result<Plan> read_plan(std::string_view text) {
   const auto bad = [](std::string_view why) {
-    return fail(ErrorCode::kBadData, fmt::format("this is not a whole plan: {}; make it again with "
-                                                 "`waymark plan`.",
-                                                 why));
+    return fail(
+        ErrorCode::kBadData,
+        fmt::format("the plan is incomplete: {}; create it again with `waymark plan`.", why));
   };
-  if (!text.starts_with(kFirstWord)) return bad("it does not begin as one");
+  if (!text.starts_with(kFirstWord)) return bad("its beginning is wrong");
   const std::size_t first_end = text.find('\n');
   if (first_end == std::string_view::npos) return bad("its lines are missing");
   if (text.substr(kFirstWord.size(), first_end - kFirstWord.size()) != kFormat)
     return fail(ErrorCode::kUnsupported,
-                "the plan has another format; use the Waymark that planned it.");
+                "the plan has another format; use the version of Waymark that wrote it.");
   const std::size_t end = text.rfind(kEnd);
   if (end == std::string_view::npos || text[end - 1] != '\n') return bad("its end is missing");
   if (text.substr(end) !=
       fmt::format("{}{}\n", kEnd, hex_of(sha256(bytes_of(text.substr(0, end))))))
-    return bad("its digest does not fit");
+    return bad("its checksum does not match");
   Plan plan;
   text = text.substr(0, end);
   text.remove_prefix(first_end + 1);
@@ -367,8 +367,8 @@ Result<Plan> read_plan(std::string_view text) {
       want->what != plan.what)
     return bad("a line is missing");
   if (!has_good_cuts(plan) || (!plan.cuts.empty() && !payload_of_slices(want->payload)))
-    return bad("its slices do not fit");
-  if (!covers_inputs(plan)) return bad("its shards do not have each input once");
+    return bad("its slices do not match");
+  if (!covers_inputs(plan)) return bad("its shards do not contain each input exactly once");
   return plan;
 }
 

@@ -102,11 +102,12 @@ Result<const program::Program*> ProgramOpener::open(const std::string& path, std
                                                     const std::vector<std::uint8_t>& build_id) {
   if (path.empty()) {
     if (!names_suffice_) {
-      return fail(ErrorCode::kUnsupported,
-                  fmt::format("{}: this code is in no file, and the format needs it; make counts "
-                              "or branches of these captures, or leave the program out with "
-                              "dso = [\"OTHER\"] below [options].",
-                              escaped(name)));
+      return fail(
+          ErrorCode::kUnsupported,
+          fmt::format("{}: this code is not in any file, but the format needs it; compute counts "
+                      "or branches of these captures instead, or exclude the program with "
+                      "dso = [\"OTHER\"] below [options].",
+                      escaped(name)));
     }
     without_file_.push_back(program::Program::of({}, name));
     return without_file_.back().get();
@@ -165,7 +166,7 @@ Result<void> add_profile(Bytes content, ProgramOpener& opener, profile::Profile&
   }
   for (profile::ProgramProfile& program : programs) take_rows(cursor, program, count);
   if (cursor.overrun() || !cursor.at_end() || programs.size() != count)
-    return fail(ErrorCode::kBadData, "the content of the part does not fit together");
+    return fail(ErrorCode::kBadData, "the content of the part is inconsistent");
   sum.add(std::move(programs), others);
   return {};
 }

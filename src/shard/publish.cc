@@ -16,9 +16,11 @@ namespace waymark::shard {
 namespace {
 
 std::unexpected<Error> cannot(std::string_view what, const std::string& path, int code) {
-  return fail(ErrorCode::kIo,
-              fmt::format("Cannot {} {}: {}. Free space or rights there, and try again.", what,
-                          escaped(path), std::generic_category().message(code)));
+  return fail(
+      ErrorCode::kIo,
+      fmt::format(
+          "Cannot {} {}: {}. Check the free space and the permissions there, and try again.", what,
+          escaped(path), std::generic_category().message(code)));
 }
 
 Result<void> write_all(int descriptor, const std::string& path, std::string_view bytes) {

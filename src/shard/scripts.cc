@@ -206,7 +206,7 @@ Result<void> write_script(const Folder& folder, const std::string& name, const s
 Result<std::string> write_scripts(const Folder& folder, std::string_view engine,
                                   const ScriptOptions& options) {
   const std::vector<std::size_t> shards = folder.status().missing;
-  if (shards.empty()) return std::string("Nothing is missing: only the merge is to be done.");
+  if (shards.empty()) return std::string("All shards are done; only the merge is left.");
   const std::size_t tasks = std::min<std::size_t>(shards.size(), std::max(options.tasks, 1U));
   std::string list;
   for (const std::size_t shard : shards) list += fmt::format("{}\n", shard);
@@ -230,8 +230,8 @@ Result<std::string> write_scripts(const Folder& folder, std::string_view engine,
   }
   if (!is_plain(folder.path()) || !is_plain(options.program) || !is_plain(options.result)) {
     return fail(ErrorCode::kInvalidArgument,
-                fmt::format("{}: make and ninja cannot name paths with blanks or such characters; "
-                            "plan into a folder without them.",
+                fmt::format("{}: make and ninja cannot handle paths with blanks or special "
+                            "characters; plan into a folder without them.",
                             escaped(folder.path())));
   }
   if (engine == "make") {

@@ -230,7 +230,7 @@ std::string encode(const SliceCounts& counts) {
 
 Result<SliceCounts> read_slice(Bytes content) {
   const auto bad = [] {
-    return fail(ErrorCode::kBadData, "the content of the part does not fit together");
+    return fail(ErrorCode::kBadData, "the content of the part is inconsistent");
   };
   Cursor cursor(content);
   SliceCounts counts;

@@ -20,7 +20,7 @@ Result<SliceStacks> read_stack_slice(Bytes content) {
   stacks.steps = take_text(cursor);
   stacks.ends = take_text(cursor);
   if (cursor.overrun() || !cursor.at_end())
-    return fail(ErrorCode::kBadData, "the content of the part does not fit together");
+    return fail(ErrorCode::kBadData, "the content of the part is inconsistent");
   return stacks;
 }
 

@@ -5,9 +5,7 @@
 namespace waymark::shard {
 namespace {
 
-auto bad_content() {
-  return fail(ErrorCode::kBadData, "the content of the part does not fit together");
-}
+auto bad_content() { return fail(ErrorCode::kBadData, "the content of the part is inconsistent"); }
 
 }  // namespace
 

@@ -47,7 +47,7 @@ std::string encode(const stacks::Tree& tree) {
 
 Result<void> add_tree(Bytes content, stacks::Tree& sum) {
   const auto bad = [] {
-    return fail(ErrorCode::kBadData, "the content of the part does not fit together");
+    return fail(ErrorCode::kBadData, "the content of the part is inconsistent");
   };
   Cursor cursor(content);
   const std::uint64_t folded = take_number(cursor);

@@ -275,7 +275,7 @@ void Engine::State::write(std::vector<std::uint8_t>& out) const {
 }
 
 Result<Engine::State> Engine::State::read(Bytes bytes, std::size_t codes) {
-  const auto bad = [] { return fail(ErrorCode::kBadData, "A state of call stacks is damaged."); };
+  const auto bad = [] { return fail(ErrorCode::kBadData, "The stored call stacks are damaged."); };
   if (codes == 0) return bad();
   Reader reader(bytes);
   auto saved = std::make_shared<Saved>();

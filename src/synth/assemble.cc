@@ -58,7 +58,7 @@ class Assembler {
     }
     if (!entered)
       return fail(ErrorCode::kInvalidArgument,
-                  "There is no function to begin with; write one with `function NAME`.");
+                  "There is no function to start with; write one with `function NAME`.");
     return finish();
   }
 

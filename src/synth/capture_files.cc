@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 std::string totals_text(const CaptureMaker& maker) {
   std::string text =
-      fmt::format("; What waymark synth knows of the trace; seed {}.\n", maker.options().seed);
+      fmt::format("; The ground truth of waymark synth; seed {}.\n", maker.options().seed);
   for (std::size_t i = 0; i < maker.units().size(); ++i) {
     const TruthTotals& totals = maker.units()[i]->truth().totals();
     text += fmt::format(

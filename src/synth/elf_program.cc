@@ -33,8 +33,8 @@ class Reader {
       if (program_.entries().size() < kMostEntries) program_.add_entry(place);
     if (program_.entries().empty())
       return unsupported(
-          "has neither an entry point nor functions in its symbol table, so there is nowhere to "
-          "begin");
+          "has neither an entry point nor functions in its symbol table, so execution cannot "
+          "start");
     WAYMARK_TRY(m_profile_ ? program_.add_m_profile_handlers()
                            : program_.add_default_handlers(arm_ ? Isa::kA32 : Isa::kA64));
     return std::move(program_);

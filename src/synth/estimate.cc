@@ -128,7 +128,7 @@ Result<Estimate> estimate_trace(const ProgrammedOptions& options, const Program&
   const auto image = program.image();
   const auto source = (*unit)->make_source(*image);
   if (source == nullptr)
-    return fail(ErrorCode::kUnsupported, "What these registers trace cannot be decoded.");
+    return fail(ErrorCode::kUnsupported, "Trace made with these registers cannot be decoded.");
   Counter counter;
   Coverage coverage;
   source->set_observer(&counter, source->trace_id());
@@ -154,7 +154,7 @@ Result<Estimate> estimate_trace(const ProgrammedOptions& options, const Program&
   WAYMARK_TRY((*unit)->status());
   if (!counter.damage.empty())
     return fail(ErrorCode::kBadData,
-                fmt::format("The trace that was made cannot be decoded: {}", counter.damage));
+                fmt::format("The generated trace cannot be decoded: {}", counter.damage));
   const TruthTotals& totals = (*unit)->truth().totals();
   estimate.traced = totals.instructions;
   estimate.executed = totals.instructions + totals.hidden_instructions;

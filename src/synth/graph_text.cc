@@ -118,7 +118,7 @@ class Parser {
       else if (words[1] == "T32")
         isa_ = Isa::kT32;
       else
-        wrong(fmt::format("'{}' is none of A64, A32 and T32", words[1]));
+        wrong(fmt::format("'{}' is not A64, A32 or T32", words[1]));
     } else if (keyword == "at") {
       if (!arguments(words, 1, 1, "at ADDRESS")) return;
       const std::optional<std::uint64_t> value = parse_number(words[1]);
@@ -136,8 +136,8 @@ class Parser {
                                   .address = std::exchange(address_, 0)});
       open_.push_back({&graph_.functions.back().body, "function"});
     } else {
-      wrong(fmt::format("'{}' cannot stand outside a function; write isa, at, function or handler",
-                        keyword));
+      wrong(fmt::format(
+          "'{}' is not allowed outside a function; write isa, at, function or handler", keyword));
     }
   }
 
@@ -155,7 +155,7 @@ class Parser {
     if (keyword == "case") {
       if (open_.back().keyword == "case") open_.pop_back();
       if (open_.back().keyword != "choose") {
-        wrong("`case` stands only in a `choose`");
+        wrong("`case` is only allowed in a `choose`");
         return;
       }
       choice()->bodies.emplace_back();

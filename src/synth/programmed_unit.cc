@@ -347,10 +347,9 @@ std::vector<std::string> not_modelled(const ProgrammedOptions& options,
   bool inputs = plan.start_inputs || plan.stop_inputs || uses(plan, etm4x::ResourceKind::kPeInput);
   for (const auto& shot : plan.shots) inputs = inputs || shot.pe_inputs != 0;
   record(inputs, "PE comparator inputs are never active.");
-  record(plan.q_elements.has_value(),
-         "When a unit makes Q elements is not known: none are made, so a real "
-         "trace "
-         "can be smaller.");
+  record(
+      plan.q_elements.has_value(),
+      "It is unknown when a unit makes Q elements: none are made, so a real trace can be smaller.");
   record(plan.conditional.has_value(),
          "Conditional instructions other than branches are not traced: a real trace is larger.");
   record(plan.p0.has_value(),
@@ -360,7 +359,7 @@ std::vector<std::string> not_modelled(const ProgrammedOptions& options,
   record(plan.trace_reset || plan.trace_error, "There are no resets and no system errors.");
   record(plan.atb_trigger.has_value(), "Triggers on the bus are not modelled.");
   record(caps.syncpr,
-         "The unit's fixed synchronisation period is not known: 4096 bytes are taken.");
+         "The unit's fixed synchronisation period is unknown: 4096 bytes are assumed.");
   record(plan.cycles && !bit<29>(options.id.idr[0]),
          "Cycle counts are those of a unit with TRCIDR0.COMMOPT 1: they commit nothing.");
   record(plan.timestamps && bits<15, 12>(options.id.devarch) == 5 && bit<23>(options.id.idr[0]),

@@ -439,7 +439,7 @@ void TruthChecker::take(const Element& element) {
   TruthEvent seen;
   const Shows shows = show(element, seen);
   if (shows == Shows::kWhatNeverHappens) {
-    differ(element, "The trace shows what never happened");
+    differ(element, "The trace shows something that never happened");
     return;
   }
   synced_ = true;

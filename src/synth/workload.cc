@@ -99,7 +99,7 @@ Result<Workload> Workload::random(const RandomOptions& options) {
   for (const Protocol protocol : protocols)
     if (!is_etmv4(protocol) && !is_pft(protocol) && !is_message(protocol) && !is_mtb(protocol))
       return fail(ErrorCode::kInvalidArgument,
-                  fmt::format("waymark synth makes no captures of the protocol {}.",
+                  fmt::format("waymark synth cannot make captures of the protocol {}.",
                               protocol_name(protocol)));
   const bool mtb = std::ranges::any_of(protocols, is_mtb);
   if (mtb && protocols.size() != 1)

@@ -27,7 +27,7 @@ std::string_view frame_end_sentence(FrameEnd end) {
     case FrameEnd::kGuessed:
       return "it has no length field, so its end is a guess";
     case FrameEnd::kNoMessage:
-      return "no message begins here";
+      return "no message starts here";
   }
   return "";
 }

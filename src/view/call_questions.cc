@@ -155,7 +155,7 @@ Result<Neighbours> neighbours_of(const WindowCalls& calls, FunctionNumber functi
                                  const Knowledge& knowledge) {
   if (!knowledge.functions->has(function)) {
     return fail(ErrorCode::kNotFound,
-                "There is no function with this number; the numbers are those of the lists.");
+                "There is no function with this number; use a number from the lists.");
   }
   const stacks::Tree& tree = calls.tree;
   const std::vector<FunctionNumber> numbers = numbers_of(tree, *knowledge.functions);

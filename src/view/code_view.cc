@@ -77,7 +77,7 @@ Shown shown_at(const Knowledge& knowledge, const Element& element, const program
     shown.number = knowledge.functions->number(
         stacks::Code{.kind = stacks::CodeKind::kUnknown,
                      .program = place.program == nullptr ? std::string() : place.program->path()});
-    add_note(shown.note, "No function has a name here: the code around the address is shown.");
+    add_note(shown.note, "No named function contains this address; the code around it is shown.");
     return shown;
   }
   shown.number = knowledge.functions->number(*place.program, *function);
@@ -403,10 +403,10 @@ Result<Code> code_around(Replay& replay, Instant instant, const Window& window,
   WAYMARK_TRY(
       replay.run({.from = 0, .from_instant = instant, .to = {}, .sink = nullptr}, take, stop));
   if (!shown) {
-    return fail(ErrorCode::kNotFound,
-                fmt::format("The source 0x{:02x} has not executed instruction {}, as far as the "
-                            "trace is known.",
-                            instant.source, instant.n));
+    return fail(
+        ErrorCode::kNotFound,
+        fmt::format("The source 0x{:02x} has not executed instruction {} in the trace read so far.",
+                    instant.source, instant.n));
   }
   return show(replay, *shown, window, knowledge, stop);
 }
@@ -415,7 +415,7 @@ Result<Code> code_of(Replay& replay, FunctionNumber function, const Window& wind
                      const Knowledge& knowledge, const Stop& stop) {
   if (!knowledge.functions->has(function)) {
     return fail(ErrorCode::kNotFound,
-                "There is no function with this number; the numbers are those of the lists.");
+                "There is no function with this number; use a number from the lists.");
   }
   const stacks::Code code = knowledge.functions->code(function);
   Code none;

@@ -52,14 +52,16 @@ Result<Descriptor> listen_here(std::uint16_t port) {
   if (errno == EADDRINUSE) {
     return fail(
         ErrorCode::kIo,
-        fmt::format("Port {} is in use; name another one, or none for any that is free.", port));
+        fmt::format(
+            "Port {} is in use; name another one, or leave out --port to use any free port.",
+            port));
   }
   if (errno == EACCES) {
-    return fail(ErrorCode::kIo, fmt::format("Port {} may only be used by the system; name one "
-                                            "above 1023, or none for any that is free.",
+    return fail(ErrorCode::kIo, fmt::format("Port {} is reserved for the system; name one above "
+                                            "1023, or leave out --port to use any free port.",
                                             port));
   }
-  return fail(ErrorCode::kIo, fmt::format("The system gives no port of 127.0.0.1: {}.",
+  return fail(ErrorCode::kIo, fmt::format("No port of 127.0.0.1 is available: {}.",
                                           std::generic_category().message(errno)));
 }
 

@@ -20,7 +20,7 @@ Result<DecoderPool::Loan> DecoderPool::lend(const Stop& stop) {
     while (lent_ >= most_ && !(stop && stop()))
       freed_.wait_for(lock, std::chrono::milliseconds(20));
     --waiting_;
-    if (lent_ >= most_) return fail(ErrorCode::kLimit, "The question was given up.");
+    if (lent_ >= most_) return fail(ErrorCode::kLimit, "The question was cancelled.");
   }
   ++lent_;
   lock.unlock();

@@ -343,7 +343,7 @@ Result<Hits> find_messages(const Wanted& wanted, double from, double to, std::ui
 
 Result<double> place_of_time(const Query& query, const Axis& axis) {
   constexpr std::string_view kExpected =
-      "a place on the axis, or t: and a time as it is in the trace";
+      "a place on the axis, or t: followed by a time of the trace";
   if (query.text.starts_with("t:")) {
     const auto raw = parse_number(std::string_view(query.text).substr(2));
     if (!raw) return bad_query(query, kExpected);
@@ -362,7 +362,7 @@ Result<Hits> find_time(Replay& replay, const Query& query, const Knowledge& know
   if (!at) return std::unexpected(at.error());
   Hits hits{.complete = true, .searched_to = query.to};
   if (*at < 0 || *at > axis.length) {
-    hits.note = "This time is outside the trace, as far as it is known.";
+    hits.note = "This time is outside the trace read so far.";
     return hits;
   }
   struct Ran {
@@ -404,7 +404,7 @@ Result<Hits> find_hits(Replay& replay, const Query& query, const Knowledge& know
   if (query.what == FindWhat::kTime) return find_time(replay, query, knowledge, stop);
   const double length = knowledge.axis ? knowledge.axis().length : query.to;
   if (!std::isfinite(query.from) || !std::isfinite(query.to) || query.from > query.to)
-    return bad_query(query, "a window whose first end is not after the other one");
+    return bad_query(query, "a window that does not end before it begins");
   const double from = std::clamp(query.from, 0.0, length);
   const double to = std::clamp(query.to, 0.0, length);
   const std::uint32_t limit = std::clamp(query.limit, 1U, kMostHits);

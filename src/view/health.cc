@@ -79,7 +79,7 @@ Result<std::vector<std::string>> Doubts::get(const Ask& ask, const Stop& stop) {
 HealthFinding reading_failed(const std::string& failure, double reached) {
   return {.severity = Severity::kError,
           .title = "The capture could not be read to its end",
-          .text = failure + " What comes after this place is not shown.",
+          .text = failure + " The trace after this place is not shown.",
           .at = reached,
           .count = 1};
 }

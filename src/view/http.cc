@@ -55,7 +55,7 @@ std::string_view reason_of(int status) {
 /// What a request lacks.
 struct Fault {
   int status = 400;
-  std::string_view sentence = "This is not a request that can be read.";
+  std::string_view sentence = "The request is malformed.";
 };
 
 /// The characters of a method and of the name of a header.
@@ -155,9 +155,9 @@ HttpAnswer ask(const HttpHandler& handler, const HttpHead& head) {
   try {
     return handler(head);
   } catch (const std::bad_alloc&) {
-    return error_answer(503, "Memory ran out; ask for less.");
+    return error_answer(503, "Out of memory; ask for less.");
   } catch (...) {
-    return error_answer(500, "The server made a mistake.");
+    return error_answer(500, "Internal error.");
   }
 }
 

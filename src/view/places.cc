@@ -252,10 +252,10 @@ class PlaceMaker {
 };
 
 std::unexpected<Error> no_instruction(Instant instant) {
-  return fail(ErrorCode::kNotFound,
-              fmt::format("The source 0x{:02x} has not executed instruction {}, as far as the "
-                          "trace is known.",
-                          instant.source, instant.n));
+  return fail(
+      ErrorCode::kNotFound,
+      fmt::format("The source 0x{:02x} has not executed instruction {} in the trace read so far.",
+                  instant.source, instant.n));
 }
 
 }  // namespace

@@ -317,7 +317,7 @@ Parsed<Question> find(const Parameters& from) {
   result.query.what = static_cast<FindWhat>(what);
   const std::string* text = from.find("text");
   if (text == nullptr) return missing(from, "text");
-  if (text->empty()) return refuse("text is empty; it says what to find.");
+  if (text->empty()) return refuse("text is empty; give what to find.");
   if (text->size() > kLongestText)
     return refuse(fmt::format("text is longer than {} bytes.", kLongestText));
   result.query.text = *text;

@@ -134,8 +134,8 @@ class HttpServer final : public Server {
 
 Result<void> HttpServer::run(const std::function<bool()>& stop) {
   if (!done_.wake().open())
-    return fail(ErrorCode::kIo, fmt::format("The system refuses an event: {}.",
-                                            std::generic_category().message(errno)));
+    return fail(ErrorCode::kIo,
+                fmt::format("Cannot create an event: {}.", std::generic_category().message(errno)));
   {
     std::vector<std::jthread> workers;
     // Before the workers are joined, also if the system refuses one of them.
@@ -189,7 +189,7 @@ HttpAnswer HttpServer::answer(Job& job, const HttpHead& head) const {
   if (head.method != "GET") {
     return error_answer(405, "Only GET is answered; the server changes nothing.");
   }
-  if (head.has_body) return error_answer(400, "A request has no body here.");
+  if (head.has_body) return error_answer(400, "Requests cannot have a body.");
   if (!job.request) return error_answer(job.request.error().status, job.request.error().sentence);
   if (is_page) return page_file(std::get<PageRequest>(job.request->what));
   return question(job, std::get<Question>(job.request->what));
@@ -251,7 +251,7 @@ Result<std::string> random_token() {
     const ssize_t count = ::getrandom(bytes.data() + have, bytes.size() - have, 0);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) {
-      return fail(ErrorCode::kIo, fmt::format("The system has no random numbers: {}.",
+      return fail(ErrorCode::kIo, fmt::format("Cannot read random numbers: {}.",
                                               std::generic_category().message(errno)));
     }
     have += static_cast<std::size_t>(count);

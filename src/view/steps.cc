@@ -93,10 +93,10 @@ class Stepper {
       origin_.at = replay_.axis(origin_.instant.source, origin_.instant.n);
       return {};
     }
-    return fail(ErrorCode::kNotFound,
-                fmt::format("The source 0x{:02x} has not executed instruction {}, as far as the "
-                            "trace is known.",
-                            origin_.instant.source, origin_.instant.n));
+    return fail(
+        ErrorCode::kNotFound,
+        fmt::format("The source 0x{:02x} has not executed instruction {} in the trace read so far.",
+                    origin_.instant.source, origin_.instant.n));
   }
 
   /// Gives the stops of the instructions up to `after`, from the keyframe before `n` on.  `visit`
@@ -224,7 +224,7 @@ class Stepper {
 
   [[nodiscard]] std::string why_no_more() const {
     if (limited_) {
-      return fmt::format("None was found in {} of trace, which is as far as a step looks.",
+      return fmt::format("None was found within {} of trace, the limit of a step.",
                          counted(knowledge_.limits.search_bytes, "byte"));
     }
     const std::string_view side = step_.back ? "before" : "after";

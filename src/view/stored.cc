@@ -100,7 +100,7 @@ Pack keyframes_of(const Keyframes& keyframes, std::uint64_t limit) {
 }
 
 std::unexpected<Error> damaged() {
-  return fail(ErrorCode::kBadData, "What was stored of the capture is damaged.");
+  return fail(ErrorCode::kBadData, "The stored data of the capture is damaged.");
 }
 
 }  // namespace
@@ -116,7 +116,7 @@ Result<Keyframes> with_entries(const Keyframes& keyframes, index::Index& index,
                                std::span<const TraceId> ids, const Stop& stop) {
   Keyframes made;
   for (const KeyframePointer& each : keyframes) {
-    if (stop && stop()) return fail(ErrorCode::kLimit, "Storing was given up.");
+    if (stop && stop()) return fail(ErrorCode::kLimit, "Storing was cancelled.");
     auto copy = std::make_shared<Keyframe>(*each);
     copy->decoders = nullptr;
     if (each->index != 0 && !each->at_end) {

@@ -222,7 +222,8 @@ Result<Timeline> TraceSession::timeline(const Window& window, std::uint32_t widt
   if (!(window.from < window.to) || !std::isfinite(window.from) || !std::isfinite(window.to))
     return fail(ErrorCode::kInvalidArgument, "The window ends before it begins.");
   if (width == 0 || width > kMostPixels)
-    return fail(ErrorCode::kInvalidArgument, fmt::format("The width is 1 to {}.", kMostPixels));
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("The width must be from 1 to {}.", kMostPixels));
   const auto known = reading_.known();
   const Canvas canvas{.from = window.from,
                       .to = window.to,

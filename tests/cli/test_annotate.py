@@ -253,7 +253,7 @@ def test_without_debug_information(run, copy, sample, tmp_path):
 
 def test_without_llvm(run, sample):
     shown = run('annotate', sample, 'quicksort', env={'WAYMARK_LLVM': 'none.so'})
-    shown.one_sentence('Without it, instructions show as .inst.')
+    shown.one_sentence('Without it, instructions are shown as .inst.')
     shown.matches(r'^ +132 +67 +65 +0x40025c  5400066d  \.inst   0x5400066d  ; conditional branch to 0x400328 '
                   r'<quicksort\+0xe4>$')
 

@@ -129,7 +129,7 @@ def test_a_recording_in_the_memory_of_each_process(run, synth):
 
 
 def test_without_llvm(run, sample):
-    said = 'Without it, instructions show as .inst.'
+    said = 'Without it, instructions are shown as .inst.'
     result = run('decode', sample, '--disassemble', '--functions', env={'WAYMARK_LLVM': 'none.so'}).says(said)
     assert '14000101  .inst   0x14000101  ; branch to 0x400504 <run>\n' in result.out
     texts = [line for line in result.lines if re.match(' +0x[0-9a-f]{16}  [0-9a-f]{8}  ', line)]

@@ -224,7 +224,7 @@ def test_explain_of_a_copy_with_the_odd_half_selected(etm4, tmp_path):
 def test_apply_restores_what_it_cannot_report(etm4, tmp_path, full_device):
     before = contents(tmp_path / 'tree')
     etm4('apply', 'good.plan', '--root', 'tree', expect=4, stdout=full_device).says(
-        'The plan was not applied. All files are as they were before.')
+        'The plan was not applied. All files have their previous values again.')
     assert contents(tmp_path / 'tree') == before
 
 

@@ -122,7 +122,7 @@ def test_tables_that_are_missing_or_damaged_are_named_and_made_again(run, tmp_pa
             path.write_bytes(content)
     for number, path in enumerate([gone, cut, changed]):
         said = run('merge', 'job', '-o', 'merged', expect=3).err
-        assert path.name in said and f'do shard {number} again' in said
+        assert path.name in said and f'run shard {number} again' in said
         assert not (tmp_path / 'merged').exists()
         run('shard', 'job', str(number))
     run('merge', 'job', '-o', 'merged')
@@ -262,14 +262,14 @@ def test_bad_jobs_and_shards(run, tmp_path, walks, runs):
     (tmp_path / 'job.toml').write_text("what = 'counts'\ninputs = ['runs/*']\n[options]\nsymfsx = 'a'\n")
     assert 'symfsx' in run('plan', 'job.toml', '-o', 'job', expect=2).err
     (tmp_path / 'job.toml').write_text("what = 'counts'\ninputs = ['none/*']\n")
-    assert 'nothing is found for none/*' in run('plan', 'job.toml', '-o', 'job', expect=3).err
+    assert 'nothing matches none/*' in run('plan', 'job.toml', '-o', 'job', expect=3).err
     write_job(tmp_path, walks, "what = 'counts'")
     fresh(run, tmp_path)
     assert "'9' is not a shard of this job" in run('shard', 'job', '9', expect=2).err
     assert 'is not the folder of a job' in run('shard', 'runs', '0', expect=3).err
     plan = tmp_path / 'job/plan'
     plan.write_text(plan.read_text().replace('runs/1', 'runs/2'))
-    assert 'its digest does not fit' in run('merge', 'job', expect=3).err
+    assert 'its checksum does not match' in run('merge', 'job', expect=3).err
 
 
 @pytest.mark.parametrize('engine, tool, command', [

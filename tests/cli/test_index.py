@@ -364,7 +364,7 @@ def test_a_damaged_index_is_not_used(run, synth, copy):
     damage_block_keys(damaged / 'trace.bin.waymark-index')
     result = run('decode', 'damaged', *window)
     assert result.out == expected
-    result.says('this index is damaged', 'make it again with `waymark index --rebuild`')
+    result.says('this index is damaged', 'rebuild it with `waymark index --rebuild`')
     run('find', 'damaged', '--timestamp', 100_000, *window, expect=None)
     run('index', 'damaged', '--rebuild')
     assert run('decode', 'damaged', *window).quiet().out == expected

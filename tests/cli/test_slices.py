@@ -273,11 +273,11 @@ def test_rows_of_slices_that_are_damaged_are_named(run, tmp_path, long):
     files[1].write_bytes(files[1].read_bytes()[:-1])
     files[2].unlink()
     said = run('merge', 'job', '-o', 'merged', expect=3).err
-    assert f'{files[1].name}: the file is damaged' in said and 'do shard 1 again' in said
+    assert f'{files[1].name}: the file is damaged' in said and 'run shard 1 again' in said
     assert not (tmp_path / 'merged').exists()
     run('shard', 'job', '1')
     said = run('merge', 'job', '-o', 'merged', expect=3).err
-    assert f'{files[2].name}: this file of a table is missing; do shard 2 again' in said
+    assert f'{files[2].name}: this file of a table is missing; run shard 2 again' in said
     run('shard', 'job', '2')
     run('merge', 'job', '-o', 'merged')
     assert same_folders(tmp_path, 'serial', 'merged')
@@ -498,7 +498,7 @@ def test_steps_that_cannot_be_followed(run, tmp_path, synth):
     parts[2].write_bytes(with_steps(good, bytes([0x08, 0, 0x7F])))
     (tmp_path / 'merged').unlink()
     said = run('merge', 'job', '-o', 'merged', expect=3).err
-    assert f'{parts[2].name}: the content of the part does not fit together' in said
+    assert f'{parts[2].name}: the content of the part is inconsistent' in said
     assert not (tmp_path / 'merged').exists()
 
 
@@ -518,7 +518,7 @@ def test_stacks_in_damaged_parts_are_named(run, tmp_path, long):
     damaged[len(damaged) // 2] ^= 1
     parts[2].write_bytes(damaged)
     said = run('merge', 'job', '-o', 'merged', expect=3).err
-    assert 'the part is damaged' in said and 'do shard 2 again' in said
+    assert 'the part is damaged' in said and 'run shard 2 again' in said
     run('shard', 'job', '2')
     run('merge', 'job', '-o', 'merged')
     assert same(tmp_path, 'merged', 'serial')
@@ -546,7 +546,7 @@ def test_parts_that_are_missing_damaged_or_of_another_job_are_named(run, tmp_pat
     said = run('merge', 'job', '-o', 'merged', expect=3).err
     assert not (tmp_path / 'merged').exists()
     for number, why in (2, 'damaged'), (3, 'this is a part of another job'), (5, 'this is the part of another shard'):
-        assert f'{why}' in said and f'do shard {number} again' in said
+        assert f'{why}' in said and f'run shard {number} again' in said
     run('shard', 'job', '2,3,5')
     run('merge', 'job', '-o', 'merged')
     assert same(tmp_path, 'merged', 'serial')

@@ -164,7 +164,8 @@ TEST(Apply, a_start_that_cannot_be_read_back_is_undone) {
   const auto report = apply(tree, what, {.start = true});
   ASSERT_FALSE(report);
   EXPECT_NE(report.error().detail.find("enable_source"), std::string::npos);
-  EXPECT_NE(report.error().detail.find("All files are as they were before."), std::string::npos)
+  EXPECT_NE(report.error().detail.find("All files have their previous values again."),
+            std::string::npos)
       << report.error().detail;
   EXPECT_EQ(*tree.unit.read("enable_source"), "0\n");
   State after = tree.unit.state;

@@ -350,7 +350,7 @@ TEST(PerfLine, lists_what_perf_cannot_express) {
   EXPECT_EQ(line.command,
             "perf record -e cs_etm/cycacc,cc_threshold=32/u --filter 'filter OFFSET/0x40@FILE' -- "
             "COMMAND");
-  EXPECT_TRUE(std::ranges::find(line.differences, "perf cannot say: exclude 0x1010..0x1014") !=
+  EXPECT_TRUE(std::ranges::find(line.differences, "perf cannot express: exclude 0x1010..0x1014") !=
               line.differences.end());
   EXPECT_TRUE(std::ranges::none_of(line.differences, [](const std::string& text) {
     return text.find("include") != std::string::npos;

@@ -219,7 +219,7 @@ TEST_F(Etmv3Quirks, a_bad_packet_is_fatal) {
             "13 fatal: A packet header is reserved.\n");
   EXPECT_EQ(elements({0x02}), "12 fatal: There is a data packet, but the registers allow none.\n");
   EXPECT_EQ(elements({0x00, 0x84}),
-            "12 fatal: Zeros like those of an A-sync are not followed by its end.\n");
+            "12 fatal: A run of zeros looks like an A-sync, but its end is missing.\n");
 }
 
 TEST_F(Etmv3Quirks, empty_p_headers_give_an_element) {

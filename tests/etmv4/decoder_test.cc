@@ -111,13 +111,12 @@ TEST_F(Etmv4Decoder, etmv4_leaves_the_exception_return_to_its_packet) {
 TEST_F(Etmv4Decoder, with_data_trace_markers_are_elements_and_atoms_are_not_followed) {
   config.trcidr0 |= 3U << 3;
   config.trcconfigr |= 1U << 16 | 1U << 1;
-  EXPECT_EQ(
-      run({0x25, 0xF7, 0x2B, 0x02, 0x05, 0xF6}),
-      "24 SYNC_MARKER( [Data sync marker(0x00000005)])\n"
-      "warning: Loads or stores are P0 elements (INSTP0 of TRCCONFIGR). It is not known which "
-      "instruction an atom is about, so no instruction ranges are given.\n"
-      "26 SYNC_MARKER( [Data sync marker(0x00000003)])\n"
-      "27 TIMESTAMP( [ TS=0x000000000005]; )\n");
+  EXPECT_EQ(run({0x25, 0xF7, 0x2B, 0x02, 0x05, 0xF6}),
+            "24 SYNC_MARKER( [Data sync marker(0x00000005)])\n"
+            "warning: Loads or stores are P0 elements (INSTP0 of TRCCONFIGR). It is unknown which "
+            "instruction an atom refers to, so there are no instruction ranges.\n"
+            "26 SYNC_MARKER( [Data sync marker(0x00000003)])\n"
+            "27 TIMESTAMP( [ TS=0x000000000005]; )\n");
 }
 
 TEST_F(Etmv4Decoder, quirk_data_trace_is_unsupported) {

@@ -174,11 +174,11 @@ TEST(IndexBuild, what_changed_in_the_capture_is_named) {
   std::vector<std::uint8_t> other = bytes;
   other[100] ^= 2;
   write_file(folder / "trace.bin", other);
-  refused("of another capture");
+  refused("belongs to another capture");
   // No call can set the time at which a file changed.
   const auto time = std::filesystem::last_write_time(folder / "program.bin");
   std::filesystem::last_write_time(folder / "trace.bin", time);
-  refused("of another capture");
+  refused("belongs to another capture");
   other = bytes;
   other.resize(bytes.size() - 16);
   write_file(folder / "trace.bin", other);

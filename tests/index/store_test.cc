@@ -341,7 +341,7 @@ TEST_F(StoreTest, a_row_on_the_wrong_side_is_damage) {
         EXPECT_EQ(found.error().code, ErrorCode::kBadData);
         EXPECT_THAT(found.error().detail,
                     HasSubstr("this index is damaged (stream_blocks: rows are in the wrong order); "
-                              "make it again with `waymark index --rebuild`"));
+                              "rebuild it with `waymark index --rebuild`"));
       }
     }
     EXPECT_GT(refused, 0U);

@@ -227,7 +227,7 @@ TEST(TraceScript, errors_name_line_and_reason) {
               HasSubstr("line 2: A packet needs a device"));
   EXPECT_THAT(error_of("waymark-trace 1\ndevice a ETM4\n"), HasSubstr("line 2: A device needs"));
   EXPECT_THAT(error_of("waymark-trace 1\ndevice a PTM Cortex-A9\ntrace_on\n"),
-              HasSubstr("line 2: Trace scripts do not know the protocol 'PTM'"));
+              HasSubstr("line 2: Trace scripts do not support the protocol 'PTM'"));
   EXPECT_THAT(error_of("waymark-trace 1\ndevice a ETM4 Cortex-A53\ntrace_on\n"),
               HasSubstr("line 2: The device a needs the register TRCCONFIGR"));
   EXPECT_THAT(error_of("waymark-trace 1\nreg A 1\n"),

@@ -287,14 +287,14 @@ TEST(MtbDecoder, half_a_return_is_reported) {
   EXPECT_EQ(rest(Bench().run(
                 {branch(0x102, 0x10C, true), branch(0x10C, 0xFFFF'FFF8), branch(0x10A, 0x102)})),
             "8 10c-10e x1 E iBR implied\n"
-            "error at 16, 10a: A return from an exception or from a function needs two records, "
-            "one after the other; one of them is missing.\n"
+            "error at 16, 10a: A return from an exception or function takes two consecutive "
+            "records, and one of them is missing.\n"
             "16 NO_SYNC( [bad-program-image])\n"
             "16 10a-10c x1 E BR cond\n");
   EXPECT_EQ(rest(Bench().run(
                 {branch(0x102, 0x10C, true), back_from(kExcReturn, 0x106), branch(0x10A, 0x102)})),
-            "error at 8, fffffff9: A return from an exception or from a function needs two "
-            "records, one after the other; one of them is missing.\n"
+            "error at 8, fffffff9: A return from an exception or function takes two consecutive "
+            "records, and one of them is missing.\n"
             "8 NO_SYNC( [bad-program-image])\n"
             "8 EXCEPTION_RET()\n"
             "16 106-10c x3 E BR cond\n");
@@ -373,8 +373,8 @@ TEST(MtbDecoder, unused_memory_is_reported_once) {
                               unused,
                               {.type = PacketType::kUnused, .ones = true},
                               branch(0x10A, 0x102)})),
-            "warning at 8, 0: This part of the buffer was never written, or was erased: all bits "
-            "are 0, or all are 1.\n"
+            "warning at 8, 0: This part of the buffer was never written or was erased: its bits "
+            "are all 0 or all 1.\n"
             "32 TRACE_ON( [overflow])\n"
             "32 10a-10c x1 E BR cond\n");
 }

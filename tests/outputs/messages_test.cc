@@ -185,7 +185,7 @@ TEST(MessageWriter, bad_messages_show_their_bytes) {
   EXPECT_EQ(bad.csv().at("bytes"), "42564101020061000BADC0DE");
   EXPECT_FALSE(bad.csv().contains("text"));
   bad.frame.end = FrameEnd::kNoMessage;
-  EXPECT_THAT(bad.text(), HasSubstr("BAD     no message begins here: 4256"));
+  EXPECT_THAT(bad.text(), HasSubstr("BAD     no message starts here: 4256"));
   EXPECT_THAT(bad.json(), Not(HasSubstr("\"kind\":")));
   Written empty("");
   EXPECT_THAT(empty.text(), HasSubstr("BAD     it ends within its header: \n"));

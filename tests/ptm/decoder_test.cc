@@ -278,9 +278,8 @@ TEST_F(PtmDecoder, a_waypoint_update_at_a_direct_branch_takes_it) {
   return_stack();
   EXPECT_EQ(run({0x72, 0x87, 0x10, 0x84, 0x84}),  // Past beq to bl at 100c; bx lr; b at 1010
             "12 1000-1010 x4 E BR link\n"
-            "warning at 12: The image has a waypoint on the way to a waypoint update: an atom "
-            "should stand "
-            "for it.\n"
+            "warning at 12: The image has another waypoint before the address of a waypoint "
+            "update, but the trace has no atom for it.\n"
             "15 1014-1018 x1 E iBR implied\n16 1010-1014 x1 E BR\n");
   quirks.waypoint_update_unchecked = true;
   EXPECT_EQ(run({0x72, 0x87, 0x10}), "12 1000-1010 x4 E BR link\n");
@@ -300,8 +299,8 @@ TEST_F(PtmDecoder, a_waypoint_update_backwards_does_not_fit_the_program) {
   program({kNop, kNop, kNop, kNop});
   program({kNop}, 0x0FFC);
   const std::string_view warning =
-      "warning at 12: The program cannot reach the address of a waypoint update from where it "
-      "was.\n";
+      "warning at 12: The program cannot reach the address of a waypoint update from its last "
+      "position.\n";
   EXPECT_EQ(run({0x72, 0xFD, 0x0F, 0x84}), warning);
   quirks.waypoint_update_unchecked = true;
   EXPECT_EQ(run({0x72, 0xFD, 0x0F, 0x84}),

@@ -100,7 +100,7 @@ TEST_F(InputsTest, lists_have_comments) {
 }
 
 TEST_F(InputsTest, what_is_not_there_is_named) {
-  EXPECT_NE(find_inputs({.inputs = {"x*"}}, folder_).error().detail.find("nothing is found for x*"),
+  EXPECT_NE(find_inputs({.inputs = {"x*"}}, folder_).error().detail.find("nothing matches x*"),
             std::string::npos);
   std::ofstream(folder_ + "/list") << "a\nx\n";
   EXPECT_NE(find_inputs({.lists = {"list"}}, folder_).error().detail.find("list:2: there is no"),
@@ -123,9 +123,8 @@ TEST_F(JobTest, characters_that_are_not_ascii_are_only_in_strings_and_comments) 
 
 TEST_F(JobTest, blanks_before_a_bad_name_hide_nothing) {
   for (const std::string blanks : {"\xEF\xBB\xBF", "\xEF\xBB\xBF\xEF\xBB\xBF", " \xC2\xA0\t"})
-    EXPECT_TRUE(
-        error_of(blanks + "[=]\n")
-            .starts_with("job.toml:1: this is not TOML: the name of a table cannot begin so;"));
+    EXPECT_TRUE(error_of(blanks + "[=]\n")
+                    .starts_with("job.toml:1: this is not TOML: the name of a table is invalid;"));
 }
 
 TEST_F(JobTest, brackets_that_do_not_match) {
@@ -141,7 +140,7 @@ TEST_F(JobTest, brackets_that_do_not_match) {
 TEST_F(JobTest, tables_with_bad_names) {
   for (const std::string name : {"[*]", "[[[a]]]", "[", "[[", "[ \x01", "[\ra]", "[[\xff]]"}) {
     EXPECT_EQ(error_of("what = 'counts'\n" + name + "\n"),
-              "job.toml:2: this is not TOML: the name of a table cannot begin so; a job has only "
+              "job.toml:2: this is not TOML: the name of a table is invalid; a job has only "
               "[options].")
         << name;
   }

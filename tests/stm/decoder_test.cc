@@ -75,14 +75,15 @@ TEST(StmDecoder, unsynchronised_start) {
 }
 
 TEST(StmDecoder, bad_packet_is_recorded_and_decoding_goes_on) {
-  EXPECT_EQ(bench().elements(kStart + "141 411 F4AAF 4" + kStart + "412 0"),
-            "0 NO_SYNC( [init-decoder])\n"
-            "14 SWTRACE( (Ma:0x41; Ch:0x00) 0x11; )\n"
-            "! The length nibble of the timestamp is F, which means no length. Decoding resumes at "
-            "the next ASYNC.\n"
-            "18 NO_SYNC( [bad-packet])\n"
-            "32 SWTRACE((Ma:0x??; Ch:0x?\?) 0x12; )\n"
-            "33 EO_TRACE( [end-of-trace])\n");
+  EXPECT_EQ(
+      bench().elements(kStart + "141 411 F4AAF 4" + kStart + "412 0"),
+      "0 NO_SYNC( [init-decoder])\n"
+      "14 SWTRACE( (Ma:0x41; Ch:0x00) 0x11; )\n"
+      "! The length nibble of the timestamp is F, which is not a valid length. Decoding resumes at "
+      "the next ASYNC.\n"
+      "18 NO_SYNC( [bad-packet])\n"
+      "32 SWTRACE((Ma:0x??; Ch:0x?\?) 0x12; )\n"
+      "33 EO_TRACE( [end-of-trace])\n");
 }
 
 TEST(StmDecoder, async_within_a_packet_is_recorded) {
@@ -124,8 +125,8 @@ TEST(StmDecoder, data_before_any_version_has_its_payload_and_no_time) {
   EXPECT_EQ(StmBench().elements(std::string(support::kStmAsync) +
                                 "141 8AAC123456789ABC E15 F01217 4BB F003 1 41 8CC18 0"),
             "0 NO_SYNC( [init-decoder])\n"
-            "! Timestamps come before any VERSION packet has said how they are encoded. Up to the "
-            "first VERSION packet, data has no time.\n"
+            "! There are timestamps before the first VERSION packet, which states their encoding. "
+            "Data before it has no time.\n"
             "12 SWTRACE( (Ma:0x41; Ch:0x00) 0xaa; +Mrk )\n"
             "20 SWTRACE( (Ma:0x41; Ch:0x00) +Mrk )\n"
             "25 SWTRACE( (Ma:0x41; Ch:0x00) 0xbb; )\n"

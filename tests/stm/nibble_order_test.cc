@@ -81,8 +81,8 @@ TEST(StmNibbleOrder, what_is_in_force_is_put_right_when_the_order_is_found) {
   StmBench bench;
   bench.config.order = NibbleOrder::kAuto;
   const std::string found =
-      "! This packet shows the order of nibbles in fields, which could not be known before. Fields "
-      "of packets up to here were read the other way round.\n";
+      "! This packet shows the nibble order, which was unknown until now. Fields of earlier "
+      "packets were read in the wrong order.\n";
   EXPECT_EQ(bench.elements(kStart + "121 343 45a F0800783930 45a"),
             "0 NO_SYNC( [init-decoder])\n"
             "16 SWTRACE( (Ma:0x21; Ch:0x43) 0x5a; )\n" +

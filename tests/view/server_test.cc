@@ -433,9 +433,9 @@ TEST_F(ViewServer, a_port_in_use_is_reported) {
   start();
   const auto second = Server::open(session_, {.port = server_->port()});
   ASSERT_FALSE(second);
-  EXPECT_EQ(second.error().detail, "Port " + std::to_string(server_->port()) +
-                                       " is in use; name another one, or none for any that is "
-                                       "free.");
+  EXPECT_EQ(second.error().detail,
+            "Port " + std::to_string(server_->port()) +
+                " is in use; name another one, or leave out --port to use any free port.");
 }
 
 TEST(ViewToken, tokens_are_random_and_long) {

@@ -268,7 +268,7 @@ TEST(TraceSession, pictures_do_not_wait_for_the_decoders_of_questions) {
   slow.join();
   EXPECT_TRUE(picture) << picture.error().detail;
   ASSERT_FALSE(other);
-  EXPECT_EQ(other.error().detail, "The question was given up.");
+  EXPECT_EQ(other.error().detail, "The question was cancelled.");
 }
 
 TEST(TraceSession, reports_why_reading_ended_early) {
@@ -291,7 +291,7 @@ TEST(TraceSession, reports_why_reading_ended_early) {
   ASSERT_TRUE(findings);
   ASSERT_FALSE(findings->empty());
   EXPECT_EQ(findings->front().severity, Severity::kError);
-  EXPECT_EQ(findings->front().text, "The disk is gone. What comes after this place is not shown.");
+  EXPECT_EQ(findings->front().text, "The disk is gone. The trace after this place is not shown.");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ enum class FrameEnd : std::uint8_t {
   kTooLong,     ///< Longer than any message; the rest is dropped.
   kBadText,     ///< Text: an odd number of digits.
   kGuessed,     ///< Plain bytes: no length field; it ends where the next message seems to begin.
-  kNoMessage,   ///< Plain bytes: no message begins here.
+  kNoMessage,   ///< Plain bytes: no message starts here.
 };
 
 /// "restarted", "lost", …; "whole".
