@@ -24,9 +24,9 @@ class Explainer {
     where();
     when();
     decoder();
-    doubts_of_filter();
-    doubts_of_events();
-    doubts_of_features();
+    problems_of_filter();
+    problems_of_events();
+    problems_of_features();
     return std::move(out_);
   }
 
@@ -160,7 +160,7 @@ class Explainer {
   }
 
   // --- Doubtful settings. ---
-  void doubts_of_filter() {
+  void problems_of_filter() {
     const Plan& p = out_.plan;
     if (known("TRCPRGCTLR") && (reg("TRCPRGCTLR") & 1) == 0) {
       doubt("The unit is not enabled (TRCPRGCTLR.EN is 0).");
@@ -248,7 +248,7 @@ class Explainer {
     }
   }
 
-  void doubts_of_events() {
+  void problems_of_events() {
     check_event(reg("TRCVICTLR"), "The trace filter (event_vinst)");
     const std::uint32_t config = reg("TRCCONFIGR");
     if (known("TRCTSCTLR")) {
@@ -274,7 +274,7 @@ class Explainer {
     check_event(reg("TRCSEQRSTEVR"), "The sequencer's reset");
   }
 
-  void doubts_of_features() {
+  void problems_of_features() {
     const std::uint32_t config = reg("TRCCONFIGR");
     const auto lacks = [&](std::uint32_t bit, bool present, std::string_view what) {
       if ((config & bit) != 0 && !present) {

@@ -27,7 +27,7 @@ def findings(run, *words, expect=0):
     return json.loads(run('export', 'findings', *words, expect=expect).out)
 
 
-def test_findings_match_the_doubts_in_info(run, captures):
+def test_findings_match_those_of_info(run, captures):
     of = {one['input']: one for one in findings(run, *captures, expect=3)['captures']}
     assert list(of) == captures
     for path in ('good', 'zeros', 'perf/perf.data', 'swo.bin'):

@@ -28,6 +28,14 @@ FOUND = {
     "all but for the first": "except",
     "damage is told of once": "reported",
 }
+IDENTIFIERS = {
+    "TEST(Judge, noise_is_no_protocol) {": ("noise_is_no_protocol", "X is not a Y"),
+    "class NoiseIsNoProtocol;": ("NoiseIsNoProtocol", "X is not a Y"),
+    "bool bad_packet_untold = false;": ("bad_packet_untold", "unreported"),
+    "found_ = told_frames[0];": ("told_frames", "reported"),
+    "report(names_behind_ranges);": ("names_behind_ranges", "after"),
+    "void gives_cycles_to_nobody()": ("gives_cycles_to_nobody", "a subject"),
+}
 PASSED = [
     "There is no number.",
     "it is no longer valid,",
@@ -38,6 +46,8 @@ PASSED = [
     "sources are told apart by their IDs",
     "most of the time",
     "the module begins again",
+    "noise_matches_no_protocol(); there_is_no_end(); is_no_larger_than(4);",
+    "functions_are_told_apart(); told = said;",
 ]
 
 
@@ -68,6 +78,20 @@ class Phrases(unittest.TestCase):
                      if text.startswith(f"text.md:{number}: '")]
             self.assertTrue(found, line)
             self.assertIn(better, found[0])
+
+    def test_phrases_are_found_inside_identifiers(self):
+        self.write("code.cc", "".join(f"{line}\n" for line in IDENTIFIERS))
+        answer = self.check()
+        self.assertEqual(answer.returncode, 1)
+        found = answer.stdout.splitlines()
+        self.assertEqual(len(found), len(IDENTIFIERS))
+        for number, (name, better) in enumerate(IDENTIFIERS.values(), 1):
+            self.assertTrue(found[number - 1].startswith(f"code.cc:{number}: '{name}'"), found[number - 1])
+            self.assertIn(better, found[number - 1])
+
+    def test_a_pattern_for_identifiers_does_not_apply_to_sentences(self):
+        self.write("text.md", "Callers are told apart; nobody stands still, as was said.\n")
+        self.assertEqual(self.check().stdout, "")
 
     def test_plain_sentences_pass(self):
         self.write("text.md", "\n".join(PASSED))

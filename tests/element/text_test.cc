@@ -62,7 +62,7 @@ TEST(ElementText, range_of_a_return_and_of_no_branch) {
             "<cond> [CC=9]; )");
 }
 
-TEST(ElementText, longest_range_fits_its_room) {
+TEST(ElementText, longest_range_fits_its_buffer) {
   Element element = range();
   element.index = ~std::uint64_t{0};
   element.start = element.end = ~std::uint64_t{0};

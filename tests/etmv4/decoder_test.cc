@@ -360,7 +360,7 @@ TEST_F(Etmv4Decoder, overflow_shows_in_the_next_trace_on) {
             "43 TRACE_ON( [begin or filter])\n");
 }
 
-TEST_F(Etmv4Decoder, instrumentation_survives_a_discard_but_for_the_quirk) {
+TEST_F(Etmv4Decoder, instrumentation_survives_a_discard_without_the_quirk) {
   ete(3);
   EXPECT_EQ(run({0x09, 0x01, 0xFF, 0xFF, 0x0F, 0, 0, 0, 0, 0, 0x00, 0x03}),
             "24 INSTRUMENTATION(EL1; 0x00000000000fffff)\n34 NO_SYNC( [discard])\n");
@@ -417,7 +417,7 @@ TEST_F(Etmv4Decoder, missing_memory_before_an_exception_is_reported_before_it) {
             "26 102c-1030 x1 E\n26 nacc 1030 space 2\n26 exception 2 returns to 103c\n");
 }
 
-TEST_F(Etmv4Decoder, a_stale_address_before_an_exception_is_not_walked_but_for_the_quirk) {
+TEST_F(Etmv4Decoder, a_stale_address_before_an_exception_is_not_walked_without_the_quirk) {
   EXPECT_EQ(run({0x95, 0x0B, 0xF7, 0x06, 0x05, 0x95, 0x0F}),
             "26 102c-1030 x1 E\n26 nacc 1030 space 2\n27 exception 2 returns to 103c\n");
   quirks.exception_walk_unchecked = true;
@@ -426,7 +426,7 @@ TEST_F(Etmv4Decoder, a_stale_address_before_an_exception_is_not_walked_but_for_t
             "27 exception 2 returns to 103c\n");
 }
 
-TEST_F(Etmv4Decoder, the_range_before_an_exception_is_read_in_the_old_space_but_for_the_quirk) {
+TEST_F(Etmv4Decoder, the_range_before_an_exception_is_read_in_the_old_space_without_the_quirk) {
   program({0xD503201F, 0xD503201F}, 0x2000, image::kSpaceEl1N);
   const auto bytes = {0x95, 0x80, 0x10, 0x06, 0x05, 0x81, 0x33, 0x95, 0x01};
   std::vector<std::uint8_t> all = sync();
@@ -444,7 +444,7 @@ TEST_F(Etmv4Decoder, an_m_profile_tail_chain_has_no_return_address) {
   EXPECT_EQ(run({0x06, 0x1D, 0x9B, 0x7F, 0xFF, 0xFF, 0xFF}), "24 exception e tail chain\n");
 }
 
-TEST_F(Etmv4Decoder, a_pe_reset_is_an_exception_without_address_but_for_the_quirk) {
+TEST_F(Etmv4Decoder, a_pe_reset_is_an_exception_without_address_unless_the_quirk_is_on) {
   ete();
   EXPECT_EQ(run({0xF6, 0x06, 0x01, 0x70}), "24 1000-1008 x2 N BR\n25 exception 0\n");
   quirks.pe_reset_is_bad = true;
@@ -603,7 +603,7 @@ TEST_F(EteDecoder, a_source_address_that_cannot_be_read_is_reported) {
   EXPECT_EQ(run({0xB4, 0x0C, 0xF6}), "24 nacc 1030 space 2\n26 1000-1008 x2 N BR\n");
 }
 
-TEST_F(EteDecoder, a_source_address_can_be_cancelled_but_for_the_quirk) {
+TEST_F(EteDecoder, a_source_address_can_be_cancelled_without_the_quirk) {
   speculate(4);
   EXPECT_EQ(run({0xF6, 0xB4, 0x02, 0x2E, 0x01, 0x2D, 0x01}), "24 1000-1008 x2 N BR\n");
   quirks.source_address_not_cancelled = true;

@@ -73,7 +73,7 @@ TEST(DeviceIni, first_match_counts_in_an_order_that_ignores_case) {
   EXPECT_EQ(core.value("r"), 3U);
 }
 
-TEST(DeviceIni, registers_equal_but_for_case_are_an_error) {
+TEST(DeviceIni, registers_that_differ_only_in_case_are_an_error) {
   EXPECT_THAT(with_core(std::string(kHead) + "[regs]\nAbc(1)=0\naBC(1)=0\n").error(),
               StartsWith("s/cpu_0.ini:6: Register `aBC(1)` is given twice, first in line 5"));
 }

@@ -267,11 +267,11 @@ struct NoMonitor : Parser {
 };
 static_assert(!IsMonitored<Parts<NoMonitor>>);
 
-struct NoTells : Parts<> {
+struct NoReports : Parts<> {
   static bool reports_contradictions(const SourceOptions& options) = delete;
   static bool report_contradictions(const SourceOptions& options);
 };
-static_assert(!ChecksRegisters<NoTells>);
+static_assert(!ChecksRegisters<NoReports>);
 
 struct NoPasses : Parts<> {
   struct Landmarks {
@@ -292,7 +292,7 @@ static_assert(
                  Parts<Parser, PutsNumber>, Parts<Parser, NoLeaveSpan>, LengthOfPacketOnly,
                  Parts<NoJump>, Parts<Parser, NoRestore>, Parts<Parser, NoSameState>,
                  Parts<Parser, NoTakePlace>, Parts<Parser, NoRefresh>, Parts<Parser, NoRemember>,
-                 Parts<NoMonitor>, NoTells, NoPasses>);
+                 Parts<NoMonitor>, NoReports, NoPasses>);
 
 // -- What every protocol has. ---------------------------------------------------------------------
 
