@@ -97,7 +97,7 @@ std::vector<std::pair<TraceId, Landmark>> find_all(inputs::Capture& capture, ind
 /// Framing, and whether raw ITM begins in sync, are detected from the bytes.
 bool is_read_otherwise(const inputs::Capture& capture, const index::Header& header) {
   if (inputs::framing_name(capture.framing()) != header.framing) return true;
-  // Where pieces end is found by their content, of which more has come.
+  // More content has arrived, and it shows where pieces end.
   if (capture.framing() == inputs::Framing::kPieces) return true;
   return std::ranges::any_of(capture.sources(), [&](const inputs::CaptureSource& source) {
     const index::Stream* const stream = header.stream(source.id);

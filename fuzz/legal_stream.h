@@ -145,7 +145,7 @@ class LegalStream {
     bytes_.insert(bytes_.end(), rest.begin(), rest.end());
   }
 
-  /// One packet or byte in so many is damaged in a quarter of the streams.
+  /// In a quarter of the streams, one packet or byte in this number is damaged.
   static unsigned damage(support::Random& random) {
     return random.one_in(4) ? random.between(10, 40) : 0;
   }

@@ -272,7 +272,7 @@ class Decoder::RowLoop {
     return d_.cycle_accurate_;
   }
 
-  // What a straight line leaves, of which only the last instruction matters.
+  // The result of a straight line; only its last instruction matters.
   [[gnu::always_inline]] void note_line() {
     if (kQuirks && step_ != line_) d_.reference_.stale_isa = d_.path_.cache().next_isa(step_[-1]);
   }

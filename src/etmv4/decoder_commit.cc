@@ -162,7 +162,7 @@ bool Decoder::commit_context() {
   return !output_.staging() && !yield_;
 }
 
-// A P0 element, apart from atoms and unseen elements, of which an entry may have many.
+// A P0 element, apart from atoms and unseen elements; an entry may have many of these.
 bool Decoder::is_p0(EntryKind kind) const {
   switch (kind) {
     case EntryKind::kException:

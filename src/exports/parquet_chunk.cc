@@ -16,7 +16,7 @@ constexpr std::uint64_t kMostPlainText = std::uint64_t{64} << 20;
 /// Longer bounds would cost more than they save.
 constexpr std::size_t kLongestBound = 64;
 
-/// An encoding is chosen once for so many groups.
+/// An encoding is chosen once for this number of groups.
 constexpr std::uint64_t kGroupsOfChoice = 8;
 
 constexpr std::int32_t kDataPage = 0;

@@ -34,7 +34,7 @@ void put_groups(std::string& out, std::span<const std::uint32_t> values, unsigne
   }
 }
 
-/// One block of deltas, of which the last is not full.
+/// One block of deltas; the last one is not full.
 void put_delta_block(std::string& out, std::span<std::uint64_t> deltas) {
   const auto least = *std::ranges::min_element(deltas, [](std::uint64_t a, std::uint64_t b) {
     return static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b);

@@ -18,7 +18,7 @@ std::unexpected<Error> invalid(std::string_view text, std::string_view reason) {
   return fail(ErrorCode::kInvalidArgument, fmt::format("'{}' {}", text, reason));
 }
 
-/// Names beyond so many are not compared with an unknown one, which would take seconds.
+/// More names than these are not compared with an unknown one, which would take seconds.
 constexpr std::size_t kMostCompared = std::size_t{1} << 18;
 
 /// Everything that is not a number is a name, known or not.

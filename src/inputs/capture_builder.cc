@@ -102,7 +102,7 @@ Result<Capture> CaptureBuilder::build() {
   WAYMARK_TRY(count_id_bytes());
   note_lost_tail();
   capture_.tree_ = std::make_unique<DecodeTree>(frame_options(capture_.framing_));
-  // The code of a kernel is compared with the trace even if nobody asks.
+  // The code of a kernel is compared with the trace even if this was not requested.
   if (options_.check_image || (perf && options_.source.decode))
     capture_.checking_tree_ = std::make_unique<DecodeTree>(frame_options(capture_.framing_));
   WAYMARK_TRY(perf ? add_perf_sources() : snapshot ? add_snapshot_sources() : add_raw_sources());

@@ -29,7 +29,7 @@ class FreeIds {
   /// `wished`: not given to anyone who did not ask for it, if there are others.
   explicit FreeIds(IdSet wished) : wished_(wished) {}
 
-  /// `id` itself if nobody has it; nothing: all are taken.
+  /// `id` itself if it is free; nothing: all are taken.
   std::optional<TraceId> take(TraceId id) {
     if (is_source_id(id) && !taken_[id]) return grant(id);
     for (const bool spares : {true, false}) {

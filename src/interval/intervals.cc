@@ -78,7 +78,7 @@ void Intervals::record(Unit unit, const Pair& pair, std::uint64_t begin, std::ui
 /// What waits gets its time, now that the clock is read again.
 void Intervals::settle(Unit unit, std::uint64_t next_value) {
   Clock& clock = clocks_[static_cast<std::size_t>(unit)];
-  // Nobody knows how long the instructions before the first time took.
+  // It is unknown how long the instructions before the first time took.
   const bool blind = !clock.known && position_ > clock.position;
   for (const Pair& pair : clock.waiting) {
     if (!blind || (pair.from.exact && pair.to.exact))

@@ -40,7 +40,7 @@ struct FreeAddresses {
 using Addresses = std::unique_ptr<addrinfo, FreeAddresses>;
 
 /// The system's resolver cannot be interrupted, so that it has a thread of its own, which outlives
-/// the call if nobody waits for it any more.
+/// the call if its result is not needed any more.
 Result<Addresses> resolve(const Address& address, const Stop& stop) {
   struct Answer {
     int code = 0;

@@ -82,7 +82,7 @@ class ParallelDecoder::Run {
   struct Pieces {
     std::size_t trace = 0;      ///< Bytes.
     std::size_t first_end = 0;  ///< What is before is decoded before the threads begin.
-    std::size_t bytes = 0;      ///< Each piece but the last has so many.
+    std::size_t bytes = 0;      ///< The size of each piece but the last.
     std::size_t count = 0;
 
     [[nodiscard]] std::size_t begin(std::size_t number) const { return first_end + number * bytes; }

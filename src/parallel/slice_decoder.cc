@@ -18,7 +18,7 @@ constexpr std::size_t kMostPart = 4;
 constexpr std::size_t kUsualWarmUp = std::size_t{256} << 10;
 constexpr std::size_t kStep = std::size_t{1} << 20;
 
-/// A source that found so many synchronisation points has seen the packets after one.
+/// A source that found this number of synchronisation points has seen the packets after one.
 constexpr std::uint64_t kSyncPoints = 2;
 
 bool has_synchronised(const DecodeTree& tree) {
@@ -180,7 +180,7 @@ std::vector<std::size_t> SliceJoiner::reads() const {
 void SliceJoiner::take(const Seam& seam) {
   if (!seam.framing) framing_ = {.kind = Origin::Kind::kSlice, .slice = next_};
   for (std::size_t i = 0; i < origins_.size(); ++i) {
-    // A source without bytes keeps the state that it has, and nobody compared it.
+    // A source without bytes keeps its state, which was not compared.
     ends_[i] = origins_[i].kind == Origin::Kind::kGuess;
     if (ends_[i] && !seam.sources[i].holds)
       origins_[i] = {.kind = Origin::Kind::kSlice, .slice = next_};

@@ -74,7 +74,7 @@ class Stretches {
 
   /// Brings the tree to `begin`, into the state that is guessed there: from `known`, which was true
   /// at `at`, over the last `warm_up` bytes.  If all bytes since `at` are among these, the state is
-  /// true.  The tree then has only the counts of the way, of which it returns the bytes.
+  /// true.  The tree then has only the counts of the way, and returns its bytes.
   std::size_t approach(DecodeTree& tree, const DecodeTree& known, std::size_t at, std::size_t begin,
                        std::size_t warm_up, std::vector<Element>& batch,
                        Piece* piece = nullptr) const {

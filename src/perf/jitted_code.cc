@@ -113,7 +113,7 @@ class EventMerger {
       process.taken.add(first, last);
       process.anonymous.remove(first, last);
     } else if (mapping.executable && process.anonymous.all(first, last) && jitted_.contains(pid)) {
-      // A compiler makes its memory executable again and again: this says nothing new.
+      // A compiler makes its memory executable repeatedly: this is nothing new.
       mapping.size = 0;
     } else if (mapping.executable) {
       process.anonymous.add(first, last);

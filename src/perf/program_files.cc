@@ -14,7 +14,7 @@
 namespace waymark::perf {
 namespace {
 
-// A root may be a whole file system: only so many files are looked at for their build IDs.
+// A root may be a whole file system: only this number of files are checked for their build IDs.
 constexpr std::size_t kMostFiles = 20000;
 
 // Memory that is not a file: "[vdso]", "[heap]", "//anon", "/memfd:x (deleted)".

@@ -246,7 +246,7 @@ class RecordingBuilder {
     }
   }
 
-  /// simpleperf's list of files: a size, then a message of Protocol Buffers, again and again.
+  /// simpleperf's list of files: a size, then a message of Protocol Buffers, repeated.
   void read_files(Bytes bytes) {
     constexpr unsigned kPath = 1;
     constexpr unsigned kModule = 7;

@@ -93,7 +93,7 @@ struct Engine::Frame {
 struct Engine::Thread {
   TrackId track = 0;
   std::vector<Frame> frames{};
-  std::size_t suspects = 0;   ///< So many at the bottom may have ended at a gap.
+  std::size_t suspects = 0;   ///< The number of frames at the bottom that may have ended at a gap.
   std::uint32_t barrier = 0;  ///< 1 + the place of the uppermost barrier; 0: none.
   std::uint64_t folded = 0;   ///< Calls beyond the greatest depth that have not returned.
   NodeId root = kRootNode;    ///< The parent of the lowest frame that is not a suspect.

@@ -8,7 +8,7 @@ namespace waymark::stacks {
 namespace {
 
 constexpr std::size_t kKnown = std::size_t{1} << 13;
-/// While a source stays in a function, so many steps wait at most.
+/// While a source stays in a function, at most this number of steps wait.
 constexpr std::size_t kMostWaiting = 4096;
 
 }  // namespace
@@ -76,7 +76,7 @@ void Recorder::observe(std::span<const Element> elements) {
   }
 }
 
-/// The source has executed so many more instructions in its function, and then `last`.
+/// The source has executed this many more instructions in its function, and then `last`.
 void Recorder::add_to_run(Source& source, const Element& last, std::uint64_t instructions) {
   Run& run = source.open->step.run;
   run.last = {.end = last.end,

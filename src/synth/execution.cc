@@ -93,7 +93,8 @@ CodeBlock* Execution::build(Place place) {
   return &block;
 }
 
-// The model's behaviour at the block's waypoint: as the program says, or else the usual one.
+// The model's behaviour at the block's waypoint: as the program describes it, or else the usual
+// one.
 void Execution::describe(CodeBlock& block) {
   using enum Behaviour::Kind;
   const Behaviour* described = program_->behaviour_at(block.last_instruction());

@@ -241,8 +241,8 @@ class Reader {
 
 }  // namespace
 
-// It is in another translation unit, so that it is copied: for so many zero bytes, compilers use an
-// instruction that takes longer than the rest of a short message.
+// It is in another translation unit, so that it is copied: for this many zero bytes, compilers use
+// an instruction that takes longer than the rest of a short message.
 extern const Message kEmptyMessage;
 
 Message parse_message(Bytes bytes, const ParseOptions& options) {

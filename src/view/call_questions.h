@@ -23,7 +23,7 @@ struct WindowCalls {
 };
 
 /// Decodes the window.  A window of more than AnswerLimits::window_bytes is sampled: evenly spread
-/// parts of it are decoded, so many bytes in total.
+/// parts of it are decoded, this many bytes in total.
 Result<WindowCalls> calls_of(Replay& replay, const Window& window, const Knowledge& knowledge,
                              const Stop& stop);
 

@@ -53,7 +53,7 @@ class JobQueue {
   JobPointer pop(Kind kind);
   /// A job of pop() has its result.
   void finish(const JobPointer& job);
-  /// The client of the job has left: nobody waits for it.
+  /// The client of the job has left: its answer is not needed.
   void leave(const JobPointer& job);
   /// Ends all waiting; jobs are neither waited for nor wanted after it.
   void close();

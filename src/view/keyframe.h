@@ -13,7 +13,7 @@
 namespace waymark::view {
 
 /// Where the elements of a source go on after a keyframe, for decoders that began earlier: at the
-/// first element with this index or a later one, without so many.
+/// first element with this index or a later one, without this many.
 struct ResumePoint {
   TraceIndex index = kNoIndex;
   std::uint64_t skip = 0;

@@ -76,7 +76,7 @@ struct OverviewTrack {
 /// A value.  Bounded: when there are too many buckets, all become twice as wide.
 class Overview {
  public:
-  static constexpr std::uint64_t kMostNumbers = 4096;  ///< A track has at most so many.
+  static constexpr std::uint64_t kMostNumbers = 4096;                ///< The most that a track has.
   static constexpr std::size_t kMostBuckets = std::size_t{1} << 16;  ///< Of all tracks.
 
   [[nodiscard]] double width() const { return width_; }

@@ -11,7 +11,7 @@
 namespace waymark::view {
 namespace {
 
-/// A browser asks nobody else for anything, whatever is in the file.
+/// A browser requests nothing from elsewhere, whatever is in the file.
 constexpr std::string_view kPolicy =
     R"(<meta http-equiv="Content-Security-Policy" content="default-src 'none'; )"
     R"(script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; )"

@@ -55,9 +55,9 @@ Result<WindowCut> cut_window(Replay& replay, const Window& window, const Knowled
 /// The instruction that each source reached.
 using Reached = std::array<std::uint64_t, 256>;
 
-/// Decodes a window by calls of `decode`, each from a place of the axis on, at most so many bytes
+/// Decodes a window by calls of `decode`, each from a place of the axis on, at most this many bytes
 /// of the trace; nothing: up to the end of the window.  A window of more than
-/// AnswerLimits::window_bytes is sampled: evenly spread parts of it are decoded, so many bytes in
+/// AnswerLimits::window_bytes is sampled: evenly spread parts of it are decoded, this many bytes in
 /// total.  For each part, `cut` begins where the part begins.  False: it was sampled.
 Result<bool> decode_window(
     Replay& replay, WindowCut& cut, const AnswerLimits& limits, const Stop& stop,

@@ -30,7 +30,7 @@ class WindowTree final : public stacks::Sink {
 
   /// A replay follows; the sums go on.  Before begin(), it says which frames are open.
   void restart();
-  /// `codes`: the tree of the engine, of which events have codes.
+  /// `codes`: the tree of the engine, whose codes events have.
   void begin(const stacks::Tree& codes);
   /// The code of what a source executes next could not be read, so its callers are not known; or
   /// trace was lost.

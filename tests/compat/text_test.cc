@@ -552,7 +552,7 @@ TEST_F(CustomCApi, helpers_of_decoders_return_whether_they_succeeded) {
   EXPECT_EQ(lib_cb_LogMsg(&none, OCSD_ERR_SEV_INFO, ""), OCSD_ERR_NOT_INIT);
   EXPECT_EQ(lib_cb_LogMsg(&echo.callbacks, OCSD_ERR_SEV_INFO, "x"), OCSD_OK);
   EXPECT_EQ(lib_cb_LogError(&echo.callbacks, OCSD_ERR_SEV_ERROR, OCSD_ERR_FAIL, 0, 0, ""), OCSD_OK);
-  // A sink that nobody wants need not exist.
+  // A sink that is not needed does not have to exist.
   EXPECT_EQ(lib_cb_PktDataSink(&none, OCSD_OP_DATA, 0, nullptr), OCSD_RESP_CONT);
   lib_cb_updatePktCBFlags(&none, OCSD_CUST_DCD_PKT_CB_USE_SINK);
   EXPECT_EQ(lib_cb_PktDataSink(&none, OCSD_OP_DATA, 0, nullptr), OCSD_RESP_FATAL_NOT_INIT);

@@ -53,7 +53,7 @@ const UnknownField* unknown(const Verdict& verdict, std::string_view field) {
   return found == verdict.unknown.end() ? nullptr : &*found;
 }
 
-/// Synchronisation, an address, and then `bytes` again and again.
+/// Synchronisation, an address, and then `bytes` repeatedly.
 Stream etmv4_rounds(const Stream& bytes) {
   Stream stream;
   for (unsigned round = 0; round < 24; ++round) {

@@ -11,7 +11,7 @@
 namespace waymark::etmv3 {
 namespace {
 
-/// The fields of a packet except for addresses, of which the parser knows more bits than were sent.
+/// The fields of a packet except for addresses: the parser knows more of their bits than were sent.
 std::string fields(const Packet& packet) {
   const bool instruction = packet.type == PacketType::kBranchAddress ||
                            packet.type == PacketType::kISync ||

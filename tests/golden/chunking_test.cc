@@ -73,7 +73,8 @@ struct Way {
   bool interleaved = false;
   bool cached = true;
   bool packets = true;
-  unsigned waits = 0;  ///< Pushed: the client answers WAIT at every so many elements.  0: pulled.
+  unsigned waits =
+      0;  ///< Pushed: the client answers WAIT after this number of elements.  0: pulled.
   friend std::ostream& operator<<(std::ostream& out, const Way& way) {
     return out << (way.interleaved ? "interleaved" : "per source") << ", chunk " << way.chunk
                << ", span " << way.span << (way.cached ? "" : ", no cache")

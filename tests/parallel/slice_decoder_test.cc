@@ -178,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(
       return protocols.param.empty() ? "Any" : std::string(protocol_name(protocols.param[0]));
     });
 
-// While a source has no bytes, nobody can compare its state; another slice must tell it later.
+// While a source has no bytes, its state cannot be compared; another slice must supply it later.
 TEST(SliceDecoder, sources_may_pause_for_several_slices) {
   synth::Workload workload =
       *synth::Workload::random({.seed = 3,

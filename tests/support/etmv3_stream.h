@@ -211,8 +211,8 @@ class Etmv3Packets {
   bool alt_ = false;
 };
 
-/// `packets` packets after an A-sync and an I-sync.  With `damage`, one byte in so many is changed,
-/// but not in the A-sync: before it, the reference's parser depends on how it is fed.
+/// `packets` packets after an A-sync and an I-sync.  With `damage`, one byte in this number is
+/// changed, but not in the A-sync: before it, the reference's parser depends on how it is fed.
 inline std::vector<std::uint8_t> etmv3_stream(Random& random, const etmv3::Config& config,
                                               unsigned packets, unsigned damage) {
   std::vector<std::uint8_t> bytes;

@@ -159,7 +159,7 @@ inline itm::Packet random_itm_packet(Random& random) {
   return packet;
 }
 
-/// Consecutive packets; with `damage`, about one byte in so many is changed.
+/// Consecutive packets; with `damage`, about one byte in this number is changed.
 inline std::vector<std::uint8_t> random_itm_stream(Random& random, unsigned packets,
                                                    unsigned damage) {
   std::vector<std::uint8_t> bytes;

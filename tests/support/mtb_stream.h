@@ -52,7 +52,7 @@ class MtbStreamMaker {
     follower_.select(image::kSpaceAny, 0);
   }
 
-  /// `odd`: one in so many records has nothing to do with the way; 0: none.
+  /// `odd`: one record in this number has nothing to do with the way; 0: none.
   std::vector<std::uint8_t> make(unsigned records, unsigned odd) {
     std::uint32_t at = place();
     while (records-- != 0) {

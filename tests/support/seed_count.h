@@ -7,8 +7,8 @@
 
 namespace waymark::support {
 
-/// Tests use the seeds from 1 to this, or make so many random cases.  The environment variable
-/// WAYMARK_SEED_PERCENT sets more of them, or fewer where a sanitizer is slow.
+/// Tests use the seeds from 1 to this, or make this number of random cases.  The environment
+/// variable WAYMARK_SEED_PERCENT sets more of them, or fewer where a sanitizer is slow.
 inline std::uint64_t seed_count(std::uint64_t usual) {
   const char* text = std::getenv("WAYMARK_SEED_PERCENT");
   const std::uint64_t percent = text == nullptr ? 100 : std::strtoull(text, nullptr, 10);

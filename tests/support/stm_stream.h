@@ -70,7 +70,7 @@ inline stm::Packet random_stm_packet(Random& random) {
   return packet;
 }
 
-/// ASYNC, VERSION, then packets; with `damage`, one nibble in so many is changed.
+/// ASYNC, VERSION, then packets; with `damage`, one nibble in this number is changed.
 inline std::vector<std::uint8_t> random_stm_stream(Random& random, std::uint32_t packets,
                                                    std::uint32_t damage) {
   std::vector<std::uint8_t> bytes;

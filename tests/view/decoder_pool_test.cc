@@ -87,7 +87,7 @@ TEST_F(DecoderPoolTest, a_decoder_that_cannot_be_opened_is_not_lent) {
 
 KeyframePointer keyframe() { return std::make_shared<const Keyframe>(); }
 
-/// A piece of about so many bytes.
+/// A piece of about this many bytes.
 std::shared_ptr<const Piece> piece_of(std::size_t bytes) {
   auto piece = std::make_shared<Piece>();
   piece->threads[1].spans.resize(bytes / sizeof(PieceSpan));

@@ -75,7 +75,7 @@ class LateSink final : public stacks::Sink {
   std::map<TraceId, std::uint64_t> positions_;
 };
 
-/// The axis has kScale for each instruction of a source; keyframes are so many elements apart.
+/// The axis has kScale for each instruction of a source; keyframes are this many elements apart.
 class FakeReplay final : public Replay {
  public:
   static constexpr double kScale = 2.5;

@@ -163,7 +163,7 @@ void check_spans(const Timeline& timeline, const Rows& rows, const std::string& 
   }
 }
 
-/// WAYMARK_WINDOWS=N tests so many windows of each capture, and other ones for each N; without it,
+/// WAYMARK_WINDOWS=N tests N windows of each capture, and other ones for each N; without it,
 /// few.
 std::uint64_t wanted_windows() {
   const char* const text = std::getenv("WAYMARK_WINDOWS");

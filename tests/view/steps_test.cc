@@ -150,7 +150,7 @@ TEST_F(Steps, out_of_the_outermost_function_is_not_possible) {
 
 TEST_F(Steps, same_line_is_another_execution) {
   const std::vector<Place> places = all(10000);
-  // A line that is executed again and again.
+  // A line that is executed repeatedly.
   std::map<std::uint32_t, std::size_t> times;
   for (const Place& place : places) ++times[place.line];
   std::uint32_t line = 0;

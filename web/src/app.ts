@@ -54,7 +54,7 @@ export class Asker {
     const abort = new AbortController();
     this.abort = abort;
     const reply = await this.app.ask(name, params, { signal: abort.signal, key: this.key });
-    if (abort.signal.aborted) throw new Failure('cancelled', 'The question was withdrawn.');
+    if (abort.signal.aborted) throw new Failure('cancelled', 'The request was cancelled.');
     return reply;
   }
 

@@ -58,7 +58,7 @@ function columns(bytes: ArrayBuffer, body: number, place: { rows: number; at: nu
   const { rows, at } = place;
   let offset = body + at;
   if (!Number.isInteger(rows) || rows < 0 || !Number.isInteger(at) || at < 0) {
-    throw new BadAnswer('The answer of the server is damaged: its head is not possible.');
+    throw new BadAnswer('The answer of the server is damaged: its header is invalid.');
   }
   if (offset + rows * 28 > bytes.byteLength) {
     throw new BadAnswer('The answer of the server ends too early.');

@@ -275,7 +275,7 @@ export class CodePane {
     const notes = [
       visible(this.code.note),
       this.note,
-      this.code.exact ? '' : 'Counts are those of a part of this window: it is too large to count all.',
+      this.code.exact ? '' : 'Counts cover only a part of this window, which is too large to count completely.',
     ].filter(Boolean);
     const words = `Counts of ${app.scopeWords}: ${count(this.code.executions)} ${this.code.executions === 1 ? 'execution' : 'executions'} of this function.`;
     this.body.replaceChildren(
@@ -302,7 +302,7 @@ export class CodePane {
   }
 
   private remedy(): string {
-    return 'Give the file of the program, for example with --symbols FILE, and open the capture again.';
+    return 'Name the file of the program, for example with the option --symbols, and open the capture again.';
   }
 
   private refresh(): void {

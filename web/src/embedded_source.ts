@@ -259,7 +259,7 @@ function missingText(name: Question): string {
   return `This report does not hold ${what}. Open the capture with “waymark view” to see it.`;
 }
 
-/** `amounts`: the points are amounts, of which a part of a bucket has a part. */
+/** `amounts`: the points are amounts; a part of a bucket has a part of its amount. */
 function addPart(
   pictures: Map<number, Picture>,
   part: Picture,

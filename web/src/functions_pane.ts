@@ -11,7 +11,7 @@ type FunctionsRow = Functions['rows'][number];
 
 const columns: { id: Column; label: string; title: string }[] = [
   { id: 'self', label: 'Self', title: 'Instructions of the function itself' },
-  { id: 'total', label: 'Total', title: 'Instructions with those of what it called' },
+  { id: 'total', label: 'Total', title: 'Instructions including callees' },
   { id: 'calls', label: 'Calls', title: 'How often it was called' },
   { id: 'cycles', label: 'Cycles', title: 'Cycles of the function itself' },
   { id: 'name', label: 'Function', title: 'Its name' },
@@ -22,7 +22,7 @@ export function exactWords(exact: boolean, scope: string, note: string): string 
   if (note) return note;
   return exact
     ? `Exact counts of ${scope}.`
-    : `Approximate counts of ${scope}: it is too large to count all. Zoom in for exact ones.`;
+    : `Approximate counts of ${scope}, which is too large to count exactly. Zoom in for exact counts.`;
 }
 
 export class FunctionsPane {

@@ -86,7 +86,7 @@ export class HttpSource implements Source {
 
 function failureOf(error: unknown): Failure {
   if (error instanceof DOMException && error.name === 'AbortError') {
-    return new Failure('cancelled', 'The question was withdrawn.');
+    return new Failure('cancelled', 'The request was cancelled.');
   }
   return new Failure('gone', goneText);
 }
@@ -99,7 +99,7 @@ async function refusal(response: Response): Promise<Failure> {
     // The status says enough.
   }
   if (response.status === 503) {
-    return new Failure('busy', text || 'The viewer answers too many questions. Try again.');
+    return new Failure('busy', text || 'The viewer is busy with other requests. Try again.');
   }
   if (response.status === 403) {
     return new Failure(
@@ -116,7 +116,7 @@ function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<v
     const timer = setTimeout(resolve, milliseconds);
     signal?.addEventListener('abort', () => {
       clearTimeout(timer);
-      reject(new Failure('cancelled', 'The question was withdrawn.'));
+      reject(new Failure('cancelled', 'The request was cancelled.'));
     });
   });
 }

@@ -236,7 +236,7 @@ export class Page {
     this.progress.max = Math.max(total, 1);
     this.progress.value = done;
     const share = total ? Math.floor((done / total) * 100) : 0;
-    const reading = failure ? `Reading ended at ${share} %.` : `Reading: ${share} %. What is known so far is shown.`;
+    const reading = failure ? `Reading ended at ${share} %.` : `Reading: ${share} %. The part read so far is shown.`;
     const progress = complete ? '' : reading;
     if (this.progressText.textContent !== progress) this.progressText.textContent = progress;
     this.showNotices();
@@ -253,11 +253,11 @@ export class Page {
     const instructions = capture.sources.reduce((sum, source) => sum + source.instructions, 0);
     if (executes && capture.progress.complete && !instructions && this.app.tracks.length) {
       notices.push(
-        'No instruction is known. If the code of the program is missing, give its file with --elf FILE, and open the capture again. The Health pane says what looks wrong.',
+        'No instruction is known. If the code of the program is missing, name its file with the option --elf and open the capture again. The Health pane says what looks wrong.',
       );
     } else if (executes && !capture.has.symbols) {
       notices.push(
-        'Functions have no names, because no program with symbols was found. Give one with --symbols FILE, and open the capture again.',
+        'Functions have no names, because no program with symbols was found. Name one with the option --symbols and open the capture again.',
       );
     }
     if (!executes && capture.progress.complete && this.app.tracks.length) {

@@ -501,7 +501,7 @@ export class Timeline {
       for (const point of pictureIn(piece.tile, box.track.number)?.points ?? []) {
         if (point[1] <= piece.from || point[0] >= piece.to) continue;
         const level = levelOf(box.track, point);
-        // A peak that nobody can see would flatten all that can be seen.
+        // An invisible peak would flatten all that is visible.
         if (point[1] - point[0] >= pixel) most = Math.max(most, level);
         else narrow = Math.max(narrow, level);
       }
@@ -828,10 +828,10 @@ export class Timeline {
       text = app.failure ? '' : 'Opening the capture…';
     } else if (!app.tracks.length) {
       text = app.readingFailure
-        ? 'Nothing is known of this capture, because reading it ended early.'
+        ? 'Nothing can be shown, because reading the capture ended early.'
         : app.complete
           ? 'This capture has nothing to show: no source sent instructions, messages or events. The Health pane says what looks wrong.'
-          : 'Reading the capture. Tracks appear here as soon as the first part is known.';
+          : 'Reading the capture. Tracks appear here as soon as the first part has been read.';
     } else {
       text = this.tiles.errorIn(app.window, level)?.message ?? '';
     }

@@ -130,7 +130,7 @@ constexpr std::array kSoftwareBits = {
 constexpr int shift_of(const Bit& bit) {
   return static_cast<int>(bit_place(bit.place)) - std::countr_zero(bit.flag);
 }
-/// The flags of a kind that move by so many places.
+/// The flags of a kind that move by this number of places.
 template <const auto& kBits, Kinds kKind>
 constexpr unsigned moved_by(int shift) {
   unsigned flags = 0;

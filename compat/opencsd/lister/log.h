@@ -42,7 +42,7 @@ class Log {
 
   /// Writing to a destination failed.
   [[nodiscard]] bool broken() const { return broken_; }
-  /// It failed because nobody reads the pipe any more.
+  /// It failed because the reader of the pipe is gone.
   [[nodiscard]] bool reader_left() const { return reader_left_; }
 
  private:

@@ -1,4 +1,4 @@
-// What happens in a trace at the moment, for a display that is drawn again and again: hot
+// What is happening in a trace right now, for a display that is redrawn: hot
 // addresses, exceptions, ports and losses since the last look, in bounded memory.
 #pragma once
 

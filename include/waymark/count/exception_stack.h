@@ -41,10 +41,10 @@ class ExceptionStack {
   void exit(std::uint32_t number, const Moment& now, const Left& left);
   /// The handler of this exception goes on; 0: none is handled any more.
   void return_to(std::uint32_t number, const Moment& now, const Left& left);
-  /// Trace was lost: nobody knows which of them ended.
+  /// Trace was lost: it is unknown which of them ended.
   void lose(const Moment& now, const Left& left);
 
-  /// The number of the innermost one; nothing: none is being handled, or nobody knows.
+  /// The number of the innermost one; nothing: none is being handled, or it is unknown.
   [[nodiscard]] std::optional<std::uint32_t> current() const {
     return stack_.empty() ? std::nullopt : std::optional(stack_.back().number);
   }

@@ -113,7 +113,7 @@ class Aligner {
   };
   struct Reach {
     std::size_t distance;  ///< Steps to look ahead.
-    std::size_t alike;     ///< So many must be the same.
+    std::size_t alike;     ///< This many must be the same.
   };
   static constexpr std::array<Reach, 5> kReaches{
       {{8, 2}, {64, 4}, {1024, 8}, {16384, 12}, {kMostDistance, 16}}};

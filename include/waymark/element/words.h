@@ -66,7 +66,7 @@ inline void set_word(Element* element, std::size_t offset, std::uint64_t word) {
   std::memcpy(reinterpret_cast<std::uint8_t*>(element) + offset, &word, sizeof word);
 }
 
-/// Two words, of which the first is at `offset`, in one store.
+/// Two words in one store; the first is at `offset`.
 inline void set_words(Element* element, std::size_t offset, std::uint64_t first,
                       std::uint64_t second) {
   using Pair [[gnu::vector_size(16)]] = std::uint64_t;

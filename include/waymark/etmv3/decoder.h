@@ -150,7 +150,7 @@ class Decoder : private DecoderState {
     return !data_trace_ && rows_ != nullptr && !quirks_.cancels_lone_range_only;
   }
 
-  /// What data trace has said of a tag or a transfer may concern packets of any age.
+  /// A statement of data trace on a tag or a transfer may concern packets of any age.
   [[nodiscard]] bool can_jump() const { return !data_trace_; }
 
   /// Bytes are missing before the next packet: the decoder waits for synchronisation without

@@ -18,7 +18,8 @@ class RegisterCheck {
   /// Valid P-headers need not be passed.
   Finding check(const Packet& packet);
 
-  /// Call at the end, after `packets` packets.  So many without a data packet are a contradiction.
+  /// Call at the end, after `packets` packets.  kManyPackets of them without a data packet are a
+  /// contradiction.
   Finding at_end(std::uint64_t packets);
 
   /// Both will give the same results for the same packets.

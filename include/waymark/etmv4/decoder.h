@@ -249,7 +249,7 @@ class Decoder : private DecoderState {
   struct RowSink;
   struct StagedSink;
   struct HeldSink;
-  /// For a lost path: nothing says where the next atoms are, and nobody wants to know.
+  /// For a lost path: it is unknown where the next atoms are, and it does not matter.
   [[nodiscard]] bool drops_atoms() const {
     return !path_.pop_pending && !queue_.holds() && !traits_.reports_lost_atoms;
   }

@@ -84,7 +84,7 @@ using BranchStates = std::map<TraceId, BranchState>;
 /// What was found in a trace, or in a part of it.
 struct FoundBranches {
   BranchList list{};
-  std::uint64_t lost = 0;       ///< Atoms in no list: nobody knows to which program they belong.
+  std::uint64_t lost = 0;       ///< Atoms in no list: their program is unknown.
   std::uint64_t cancelled = 0;  ///< Atoms in no list: the processor took back what it had traced.
   bool saw_packets = false;
 

@@ -77,8 +77,7 @@ struct Format {
   MakeEventWriter make_events = nullptr;   ///< One file for one input.
   WriteTree write_tree = nullptr;          ///< One file for everything.
   MakeTimeline make_timeline = nullptr;    ///< One file for one input.
-  WriteFindings write_findings =
-      nullptr;             ///< One file for all inputs, of which nothing is decoded.
+  WriteFindings write_findings = nullptr;  ///< One file for all inputs; nothing is decoded.
   bool is_tables = false;  ///< Or a folder with the files of tables.h for each input.
 
   bool any_program = false;  ///< Also writes programs whose files were not found.

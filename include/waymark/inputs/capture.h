@@ -128,7 +128,7 @@ struct CaptureOptions {
   /// Opens the input if it is not a snapshot; nothing: MappedFile::open().  See InputOpener.
   std::function<Result<MappedFile>(const std::string& path)> open_file;
 
-  /// The trace arrives through this stream, of which read_head() has read the beginning, and the
+  /// The trace arrives through this stream, whose beginning read_head() has read, and the
   /// path is only its name.  See live_capture.h.
   std::shared_ptr<live::Head> live{};
 

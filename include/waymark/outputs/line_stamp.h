@@ -1,4 +1,4 @@
-// A time in each line of output: when the bytes that it tells of arrived.
+// A time in each line of output: when the bytes that it describes arrived.
 #pragma once
 
 #include <cstdint>

@@ -44,7 +44,7 @@ class Consumer {
   /// A new empty piece.  Called by any thread, and by several at a time.
   virtual std::unique_ptr<Piece> begin() = 0;
   /// A piece for what SliceDecoder reads just to know the state at the start of a slice.  It asks
-  /// again if it has to begin earlier.  nullptr: nobody wants to see it.
+  /// again if it has to begin earlier.  nullptr: it is not observed.
   virtual std::unique_ptr<Piece> begin_approach() { return nullptr; }
   /// Takes the pieces in the order of the trace, each exactly as one thread would have filled it;
   /// on the thread that called decode().  Some pieces that begin() made never come: they were

@@ -42,9 +42,9 @@ Result<void> check_slices(const DecodeTree& tree, std::uint64_t trace_bytes);
 /// Where slices of about `slice_bytes` begin, and where the last one ends.
 std::vector<std::uint64_t> slice_limits(std::uint64_t trace_bytes, std::uint64_t slice_bytes);
 
-/// Besides a slice, its guess reads at most so many bytes at the start of the trace,
+/// Besides a slice, its guess reads at most this many bytes at the start of the trace,
 inline constexpr std::size_t kSliceStart = std::size_t{64} << 10;
-/// and so many before the slice.
+/// and this many before the slice.
 std::uint64_t most_warm_up(std::uint64_t slice_bytes);
 
 /// Decodes any slice of a trace.

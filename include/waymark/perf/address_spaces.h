@@ -29,7 +29,7 @@ struct MappedRange {
 /// The memory of one process, or of the kernel.  Ranges do not overlap: a later mapping replaces
 /// what it covers, and the rest keeps its place in the file.  But code of a JIT compiler stays
 /// where memory without a file is mapped: that is the memory that it is in, of which the kernel
-/// says again and again that it can be executed.
+/// states repeatedly that it can be executed.
 class AddressSpace {
  public:
   void map(const std::shared_ptr<const Mapping>& mapping);

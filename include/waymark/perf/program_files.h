@@ -35,7 +35,7 @@ class ProgramFile {
   /// Its code if it is a kernel module; else nullptr.  The same.
   [[nodiscard]] const program::ModuleCode* module_code() const;
   /// Its code if the kernel changes it in memory, as a copy that can be changed too; else nullptr.
-  /// The same.  Nobody may read the code while it is changed.
+  /// The same.  The code must not be read while it is changed.
   [[nodiscard]] program::SwitchedCode* switched_code() const;
 
  private:

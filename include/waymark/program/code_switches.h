@@ -34,7 +34,7 @@ struct CodeSwitch {
 std::vector<CodeSwitch> code_switches(Bytes elf_file);
 
 /// A copy of the code of a kernel or module, in which switches can be set.  Several threads may
-/// read it while nobody sets one.
+/// read it while none is being set.
 class SwitchedCode {
  public:
   /// As in the file: not all sites of a switch need to have the same form there.

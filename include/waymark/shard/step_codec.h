@@ -1,4 +1,4 @@
-// Steps of call stacks as bytes.  Programs do the same again and again, so most steps have one byte
+// Steps of call stacks as bytes.  Programs repeat themselves, so most steps have one byte
 // that says so, and the numbers of their instructions and cycles.
 #pragma once
 

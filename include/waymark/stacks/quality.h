@@ -38,7 +38,7 @@ struct Quality {
   [[nodiscard]] std::uint64_t returns() const {
     return matches + branch_returns + deeper + empty + mismatch;
   }
-  /// Whether so many returns found no call that the stacks mean little.
+  /// Whether the stacks mean little, because too many returns found no call.
   [[nodiscard]] bool is_poor() const {
     return 4 * mismatch > returns() || 4 * missing_code > returns() + missing_code + calls;
   }

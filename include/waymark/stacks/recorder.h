@@ -42,7 +42,7 @@ struct Run {
   /// The first count also has what waited before the run, so it is apart from the sum of the later
   /// ones, each of which has instructions.
   std::uint8_t counts = 0;
-  std::array<Counted, 2> counted{};  ///< So many of them as `counts` says.
+  std::array<Counted, 2> counted{};  ///< `counts` of them.
   std::uint64_t instructions = 0;    ///< After the last count.
   friend bool operator==(const Run&, const Run&) = default;
 

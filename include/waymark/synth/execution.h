@@ -124,7 +124,7 @@ class Execution {
   [[nodiscard]] bool ended() const { return ended_; }
 
   /// The same for the common case, a block for which only the outcome varies. nullptr: the case is
-  /// different; call next(). `chance` gets random bits, of which the low ones may be used again.
+  /// different; call next(). `chance` gets random bits, whose low ones may be used again.
   const CodeBlock* next_plain(bool& taken, std::uint64_t& chance) {
     CodeBlock& block = *current_;
     if (!block.plain || until_exception_ <= 1 || exception_.due) return nullptr;

@@ -81,7 +81,7 @@ class StreamSplitter {
     std::size_t claimed = 0;   ///< The size that its length field states; 0: none.
     bool is_followed = false;  ///< The bytes after `claimed` were examined.
     bool leads_on = false;     ///< They can be a header.
-    std::size_t searched = 0;  ///< So many bytes were searched without a result.
+    std::size_t searched = 0;  ///< The number of bytes that were searched without a result.
   };
   struct Place {
     std::size_t at = 0;  ///< 0: none.

@@ -98,7 +98,7 @@ struct Gap {
   GapReason reason = GapReason::kLoss;
 };
 
-/// A message, an event, or several within a pixel, of which `text` is the first.
+/// A message, an event, or several within a pixel; `text` is that of the first.
 struct Mark {
   double at = 0;
   std::string kind{};

@@ -28,8 +28,8 @@ struct ServerOptions {
 };
 
 /// Listens on 127.0.0.1.  One thread has all connections and never waits for one of them; a few
-/// others compute answers.  So slow clients, and those that vanish, hold up nobody, and clients
-/// with many questions get no more turns than others.
+/// others compute answers.  So slow clients, and those that vanish, do not delay others, and
+/// clients with many questions get no more turns than others.
 class Server {
  public:
   /// `session` outlives the server.  kIo: the port is in use, or the system refuses.
