@@ -1,4 +1,4 @@
-"""Captures: what an input yields, and what can be asked of it."""
+"""Captures: what an input yields, and the queries on it."""
 from __future__ import annotations
 
 import html
@@ -237,7 +237,7 @@ class Capture:
     def stacks(self, symbols: Sequence[str] = ()) -> 'pd.DataFrame':
         """The tree of calls: a row for each function that was called in one way.
 
-        Rows are in the order of the tree; `parent` is the `node` of the caller, and 0 nobody.
+        Rows are in the order of the tree; `parent` is the `node` of the caller, or 0 if there is none.
         """
         return to_frame(_native.stacks(self._native, list(symbols)))
 

@@ -1,4 +1,4 @@
-"""Programming the ETMv4 and ETE: plans to registers and back, in words."""
+"""Programs the ETMv4 and ETE: plans to registers, and registers to plans and sentences."""
 from __future__ import annotations
 
 from typing import Mapping, Sequence
@@ -26,7 +26,7 @@ class Unit:
 
 
 class Plan:
-    """A plan that a unit can do."""
+    """A plan that a unit supports."""
 
     def __init__(self, native: _native.Plan) -> None:
         self._native = native
@@ -70,5 +70,5 @@ class Plan:
 
 
 def explain(registers: Mapping[str, int], ete: bool = False) -> dict[str, list[str]]:
-    """What registers do, as sentences: traces, decoder, doubts; and as the lines of a plan."""
+    """The effect of registers as sentences (traces, decoder, doubts), and as the lines of a plan."""
     return _native.explain(dict(registers), ete)

@@ -18,7 +18,7 @@ def _axes(axes: Any) -> Any:
 
 
 def _label(text: str) -> str:
-    """Text that matplotlib does not take for mathematics."""
+    """The text, escaped so that matplotlib does not treat it as mathematics."""
     return text.replace('$', r'\$')
 
 
