@@ -248,7 +248,7 @@ Parsed<void> parse_sink(const Statement& /*row*/, PlanWords& words, Plan& plan) 
   }
   if (words.take_if("buffer")) {
     constexpr std::uint64_t kPage = 4096;
-    WAYMARK_PLAN_TRY(bytes, words.number("buffer size in bytes", kPage, std::uint64_t{1} << 40));
+    WAYMARK_PLAN_TRY(bytes, words.size("buffer size in bytes", kPage, std::uint64_t{1} << 40));
     if (bytes % kPage != 0) {
       const std::uint64_t below = bytes / kPage * kPage;
       return wrong(fmt::format("a buffer of {} bytes is not made of whole pages", bytes),

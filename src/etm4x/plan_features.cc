@@ -156,7 +156,7 @@ Parsed<void> parse_sync(const Statement& /*row*/, PlanWords& words, Plan& plan) 
     plan.sync = {0, words.line()};
     return {};
   }
-  WAYMARK_PLAN_TRY(bytes, words.number("synchronisation period in bytes", 256, 1U << 20));
+  WAYMARK_PLAN_TRY(bytes, words.size("synchronisation period in bytes", 256, 1U << 20));
   if (!std::has_single_bit(bytes)) {
     return wrong(fmt::format("a period of {} bytes is not a power of two", bytes),
                  fmt::format("{} or {} is accepted", std::bit_floor(bytes), std::bit_ceil(bytes)));

@@ -85,6 +85,19 @@ Parsed<std::uint64_t> PlanWords::number(std::string_view what, std::uint64_t lea
   return *value;
 }
 
+Parsed<std::uint64_t> PlanWords::size(std::string_view what, std::uint64_t least,
+                                      std::uint64_t most) {
+  const std::string_view word = take();
+  const auto value = parse_size(word);
+  const std::string range =
+      fmt::format("{} to {} is accepted, such as 4096, 0x1000, 64K or 1MiB", least, most);
+  if (!value)
+    return wrong(fmt::format("'{}' is not a size; the {} must be one", word, what), range);
+  if (*value < least || *value > most)
+    return wrong(fmt::format("{} is out of range for the {}", word, what), range);
+  return *value;
+}
+
 // SYMBOL, SYMBOL+OFFSET or a number.
 Parsed<Symbol> PlanWords::place(std::string_view word) {
   if (const auto value = parse_number(word)) return Symbol{*value, 0};

@@ -57,6 +57,8 @@ class PlanWords {
   Parsed<void> once(std::string setting);
 
   Parsed<std::uint64_t> number(std::string_view what, std::uint64_t least, std::uint64_t most);
+  /// The same for a size, such as 4096 or 64K.
+  Parsed<std::uint64_t> size(std::string_view what, std::uint64_t least, std::uint64_t most);
   Parsed<Match> address();
   Parsed<Match> range();
   /// Levels with `separator` between, as in Plan::levels.

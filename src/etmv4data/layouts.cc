@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "waymark/base/number.h"
 #include "waymark/etmv4data/text.h"
 
 namespace waymark::etmv4data {
@@ -54,13 +54,11 @@ Result<void> read_line(std::string_view line, std::uint32_t number, Layouts& lay
     const std::string_view key = word.substr(0, equals);
     const std::string_view text =
         equals == std::string_view::npos ? std::string_view{} : word.substr(equals + 1);
-    std::uint8_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if ((key != "fixed" && key != "continued") || text.empty() || error != std::errc{} ||
-        end != text.data() + text.size())
+    const auto value = parse_number(text);
+    if ((key != "fixed" && key != "continued") || !value || *value > 0xFF)
       return bad(number,
                  fmt::format("'{}' is neither fixed=N nor continued=N with N up to 255.", word));
-    (key == "fixed" ? layout.fixed : layout.continued) = value;
+    (key == "fixed" ? layout.fixed : layout.continued) = static_cast<std::uint8_t>(*value);
   }
   return layouts.set(*type, layout);
 }

@@ -389,30 +389,23 @@ Result<void> find(inputs::Capture& capture, Index& index, std::span<const TraceI
 
 Result<Position> parse_position(std::string_view text) {
   Position position;
-  std::string_view digits = text;
-  std::uint64_t unit = 1;
-  if (digits.starts_with("t:") || digits.starts_with("s:")) {
-    position.kind = digits.front() == 't' ? Position::Kind::kTimestamp : Position::Kind::kSync;
-    digits.remove_prefix(2);
+  std::optional<std::uint64_t> value;
+  if (text.starts_with("t:")) {
+    position.kind = Position::Kind::kTimestamp;
+    value = parse_time(text);
+  } else if (text.starts_with("s:")) {
+    position.kind = Position::Kind::kSync;
+    value = parse_number(text.substr(2));
   } else {
-    struct Unit {
-      std::string_view name;
-      unsigned shift;
-    };
-    for (const Unit& known : {Unit{"KiB", 10}, Unit{"MiB", 20}, Unit{"GiB", 30}, Unit{"TiB", 40}}) {
-      if (!digits.ends_with(known.name)) continue;
-      digits.remove_suffix(known.name.size());
-      unit = std::uint64_t{1} << known.shift;
-    }
+    value = parse_size(text);
   }
-  const auto value = parse_number(digits);
-  if (!value || *value > ~std::uint64_t{0} / unit) {
+  if (!value) {
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("'{}' is not a place in the trace; a place is a byte (4096, 0x1000, "
                             "4MiB), a timestamp (t:123456) or a synchronisation point (s:17).",
                             text));
   }
-  position.value = *value * unit;
+  position.value = *value;
   return position;
 }
 

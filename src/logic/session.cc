@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <cmath>
 #include <utility>
 
 #include "waymark/base/escape.h"
@@ -37,33 +35,6 @@ std::unexpected<Error> bad_line(std::size_t line, std::string_view what) {
 }
 
 }  // namespace
-
-std::optional<double> parse_frequency(std::string_view text) {
-  struct Unit {
-    std::string_view name;
-    double factor;
-  };
-  constexpr std::array<Unit, 8> kUnits = {{{"", 1},
-                                           {"hz", 1},
-                                           {"k", 1e3},
-                                           {"khz", 1e3},
-                                           {"m", 1e6},
-                                           {"mhz", 1e6},
-                                           {"g", 1e9},
-                                           {"ghz", 1e9}}};
-  text = trimmed(text);
-  const std::string_view number = text.substr(0, text.find_first_not_of("0123456789.eE+-"));
-  const auto parsed = parse_decimal(number);
-  if (!parsed) return std::nullopt;
-  std::string unit(trimmed(text.substr(number.size())));
-  for (char& c : unit) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  const auto* const found = std::ranges::find(kUnits, std::string_view(unit), &Unit::name);
-  if (found == kUnits.end()) return std::nullopt;
-  const double value = *parsed * found->factor;
-  constexpr double kMost = 1e12;
-  if (!(value > 0 && value <= kMost)) return std::nullopt;
-  return value;
-}
 
 Result<Session> Session::open(Bytes archive) {
   auto zip = Zip::open(archive);

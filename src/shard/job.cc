@@ -10,6 +10,7 @@
 
 #include "waymark/base/escape.h"
 #include "waymark/base/nearest.h"
+#include "waymark/base/number.h"
 
 #if WAYMARK_HAVE_TOML
 // NOLINTBEGIN(readability-identifier-naming): macros of the library.
@@ -77,9 +78,9 @@ class Reader {
     if (key == "lists") return read_texts(value, key, job_.lists);
     if (key == "shards") return read_count(value, key, job_.shards);
     if (key == "inputs_per_shard") return read_count(value, key, job_.inputs_per_shard);
-    if (key == "bytes_per_shard") return read_count(value, key, job_.bytes_per_shard);
+    if (key == "bytes_per_shard") return read_size(value, key, job_.bytes_per_shard);
     if (key == "slices") return read_count(value, key, job_.slices);
-    if (key == "slice_bytes") return read_count(value, key, job_.slice_bytes);
+    if (key == "slice_bytes") return read_size(value, key, job_.slice_bytes);
     if (key == "check") return read_check(value);
     if (key == "options") return read_options(value);
     static constexpr std::string_view kKnown[] = {
@@ -121,6 +122,18 @@ class Reader {
     if (!number || *number <= 0)
       return wrong(value, fmt::format("{} takes a whole number above 0.", key));
     to = static_cast<std::uint64_t>(*number);
+    return {};
+  }
+
+  /// A number, or a text as on the command line.
+  Result<void> read_size(const toml::node& value, const std::string& key, std::uint64_t& to) {
+    const auto text = value.value_exact<std::string>();
+    if (!text) return read_count(value, key, to);
+    const auto bytes = parse_size(*text);
+    if (!bytes || *bytes == 0)
+      return wrong(value,
+                   fmt::format("{} takes a size in bytes above 0, such as 4096 or \"64M\".", key));
+    to = *bytes;
     return {};
   }
 

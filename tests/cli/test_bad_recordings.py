@@ -38,11 +38,11 @@ def test_an_aux_record_outside_its_buffer(decode, recording):
     result = decode(recording).one_sentence('1 piece of trace with 64 bytes is not in the file', 'AUX offset')
     assert 'range' not in result.err and len(result.lines) > 100
     recording.records.remove(first)
-    decode(recording, expect=3).one_sentence('none of the trace', 'AUX offset 1099511627776')
+    decode(recording, expect=3).one_sentence('none of the recorded trace', 'AUX offset 1099511627776')
 
 
 def test_an_aux_record_that_goes_on_after_its_buffer(decode, recording):
-    decode(recording.patch(AUX, 8, 'Q', 1 << 62), expect=3).one_sentence('none of the trace', 'AUX offset 0 of CPU 0')
+    decode(recording.patch(AUX, 8, 'Q', 1 << 62), expect=3).one_sentence('none of the recorded trace', 'AUX offset 0 of CPU 0')
 
 
 def test_two_cpus_with_one_trace_id(decode, recording):
@@ -63,7 +63,7 @@ def test_an_unknown_version_of_the_description(decode, recording):
 
 
 def test_another_tracer(decode, recording):
-    decode(recording.patch(AUXTRACE_INFO, 0, 'I', 1), expect=3).one_sentence('another tracer than cs_etm')
+    decode(recording.patch(AUXTRACE_INFO, 0, 'I', 1), expect=3).one_sentence('a tracer other than cs_etm')
 
 
 def test_no_mappings(decode, recording):

@@ -266,7 +266,7 @@ def test_bad_jobs_and_shards(run, tmp_path, walks, runs):
     write_job(tmp_path, walks, "what = 'counts'")
     fresh(run, tmp_path)
     assert "'9' is not a shard of this job" in run('shard', 'job', '9', expect=2).err
-    assert 'is not the folder of a job' in run('shard', 'runs', '0', expect=3).err
+    assert 'is not a job folder' in run('shard', 'runs', '0', expect=3).err
     plan = tmp_path / 'job/plan'
     plan.write_text(plan.read_text().replace('runs/1', 'runs/2'))
     assert 'its checksum does not match' in run('merge', 'job', expect=3).err

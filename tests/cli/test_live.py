@@ -320,7 +320,7 @@ def test_the_recording_must_be_possible(run, tmp_path):
         run('decode', address(server), *ITM, '--record', 'missing/file', expect=3).one_sentence('missing/file')
     with Server([ITM_TRACE]) as server:
         result = run('decode', address(server), *ITM, *ONCE, '--record', '/dev/full')
-    result.one_sentence('/dev/full', 'the command goes on').has('port 0')
+    result.one_sentence('/dev/full', 'the command continues').has('port 0')
     (tmp_path / 'kept.bin').write_bytes(ITM_TRACE)
     (tmp_path / 'kept.bin.live').write_text('notes\n')
     run('decode', 'kept.bin', *ITM, expect=3).one_sentence('kept.bin.live', 'rename or remove')

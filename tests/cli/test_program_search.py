@@ -157,7 +157,7 @@ def test_bare_bytes(run, bare, programs):
 
 
 def test_what_is_known_already_is_not_searched(run, board, programs):
-    run('info', board, '--programs', programs / 'right.elf', expect=1).says('no address whose code is not known')
+    run('info', board, '--programs', programs / 'right.elf', expect=1).says('the code at every address')
 
 
 def test_bad_input(run, bare, tmp_path, programs, itm_file):
@@ -168,4 +168,4 @@ def test_bad_input(run, bare, tmp_path, programs, itm_file):
     run('info', bare, '--programs', 'cut.elf').has('not readable', 'None of them was executed')
     (tmp_path / 'parts.elf').write_bytes(make_parts(65, bytes.fromhex('c0035fd6') * 16))
     run('info', bare, '--programs', 'parts.elf').has('not readable', 'more than 64 parts with code')
-    run('info', itm_file, '--programs', programs, expect=1).says('no source has trace of instructions')
+    run('info', itm_file, '--programs', programs, expect=1).says('no source has instruction trace')

@@ -137,7 +137,7 @@ def test_a_recording_that_does_not_say_which_process_ran(run, synth, tmp_path):
     switch = 14
     nothing = tmp_path / 'nothing.data'
     nothing.write_bytes(Recording.read(folder / 'perf.data').without(switch).bytes())
-    run('info', nothing, '--symfs', folder).has('nothing says which process ran', '--switch-events')
+    run('info', nothing, '--symfs', folder).has('does not show which process ran', '--switch-events')
 
 
 def test_switches_without_times_that_can_be_compared(run, synth):

@@ -575,6 +575,6 @@ def test_a_program_that_changed_is_named(run, tmp_path, synth):
 
 def test_jobs_that_cannot_be_made_of_slices(run, tmp_path, long):
     write_job(tmp_path, "what = 'findings'\nslices = 4", long)
-    assert 'what = "findings" cannot be made of slices' in run('plan', 'job.toml', '-o', 'job', expect=3).err
+    assert 'what = "findings" cannot be computed in slices' in run('plan', 'job.toml', '-o', 'job', expect=3).err
     write_job(tmp_path, "what = 'counts'\nslices = 4\nslice_bytes = 4", long)
     assert 'slices and slice_bytes exclude each other' in run('plan', 'job.toml', '-o', 'job', expect=3).err

@@ -179,9 +179,10 @@ TEST(Apply, what_no_write_brings_back_is_named) {
   tree.refuse_read = "etm0/enable_source";
   const auto report = apply(tree, ready("cycles 32\n"), {.start = true});
   ASSERT_FALSE(report);
-  EXPECT_NE(report.error().detail.find("These could not be restored: etm0/cyc_threshold (was 0x0, "
-                                       "is 0x20)."),
-            std::string::npos)
+  EXPECT_NE(
+      report.error().detail.find("These files could not be restored: etm0/cyc_threshold (was 0x0, "
+                                 "is 0x20)."),
+      std::string::npos)
       << report.error().detail;
 }
 

@@ -103,7 +103,7 @@ TEST(Explain, what_a_decoder_sees) {
   for (const char* const part :
        {"Context IDs of 32 bits", "Cycle counts, at least 32 cycles apart",
         "Timestamps, only where the trace synchronises", "for every taken branch",
-        "A place to begin every 4096 bytes", "--reg TRCCONFIGR=0x1858"}) {
+        "A synchronisation point every 4096 bytes", "--reg TRCCONFIGR=0x1858"}) {
     EXPECT_TRUE(says(text, part));
   }
 }

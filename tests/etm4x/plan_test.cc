@@ -81,8 +81,8 @@ TEST(PlanParser, every_refusal_names_line_rule_and_remedy) {
   constexpr std::pair<std::string_view, std::string_view> kCases[] = {
       {"nonsense\n", "line 2: 'nonsense' is not a setting. A line begins with one of: include,"},
       {"return-stack 1\n",
-       "line 2: '1' is more than 'return-stack' takes. The form is: return-stack."},
-      {"include label\n", "line 2: 'label' is one address and not a range."},
+       "line 2: '1' is one argument too many for 'return-stack'. The form is: return-stack."},
+      {"include label\n", "line 2: 'label' is a single address, not a range."},
       {"include other\n", "line 2: 'other' is not known. No symbol of this name is in a.out."},
       {"include 2..1\n", "line 2: '2..1' is empty: 0x2 is not below 0x1."},
       {"include 1/0\n", "line 2: '1/0' has no size."},

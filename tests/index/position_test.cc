@@ -19,6 +19,7 @@ TEST(Position, bytes_decimal_hexadecimal_and_with_units) {
   EXPECT_EQ(offset("4KiB"), 4096U);
   EXPECT_EQ(offset("3MiB"), 3U << 20);
   EXPECT_EQ(offset("2GiB"), std::uint64_t{2} << 30);
+  EXPECT_EQ(offset("64M"), std::uint64_t{64} << 20);
 }
 
 TEST(Position, timestamps_and_synchronisation_points) {
@@ -33,7 +34,7 @@ TEST(Position, timestamps_and_synchronisation_points) {
 }
 
 TEST(Position, other_texts_are_refused_with_the_forms_there_are) {
-  for (const char* text : {"", "soon", "-1", "4 MiB", "4MB", "t:", "s:x", "x:5", "KiB",
+  for (const char* text : {"", "soon", "-1", "4 MiB", "4MBit", "t:", "s:x", "x:5", "KiB",
                            "18446744073709551615GiB", "99999999999999999999"}) {
     const auto position = parse_position(text);
     ASSERT_FALSE(position) << text;

@@ -53,8 +53,8 @@ std::string sentence(std::string_view name) {
 
 TEST(CoreNames, an_unknown_name_names_the_nearest_core_and_the_architectures_of_its_family) {
   EXPECT_EQ(sentence("Cortex-M87"),
-            "The core 'Cortex-M87' is not known; did you mean Cortex-M85? Its architecture can "
-            "take the place of the name: ARMv7-M or ARMv8.1-M.");
+            "The core 'Cortex-M87' is not known; did you mean Cortex-M85? Its architecture can be "
+            "given instead: ARMv7-M or ARMv8.1-M.");
   EXPECT_NE(sentence("cortex-a53").find("did you mean Cortex-A53?"), std::string::npos);
   EXPECT_NE(sentence("Neoverse-N9").find("ARMv9-A"), std::string::npos);
   EXPECT_NE(sentence("cortex-r99xx").find("ARMv8-R"), std::string::npos);

@@ -64,7 +64,8 @@ TEST(Session, bad_metadata_names_its_line) {
   EXPECT_THAT(refusal(session(edited(kMetadata, "total analog=0", "what"))),
               HasSubstr("it has no `=`"));
   EXPECT_THAT(refusal(session("[global]\n")), HasSubstr("no logic channels"));
-  EXPECT_THAT(refusal(session(kMetadata, "3")), HasSubstr("a version that is not read"));
+  EXPECT_THAT(refusal(session(kMetadata, "3")),
+              HasSubstr("version of the session is not supported"));
   EXPECT_THAT(refusal(session(edited(kMetadata, "logic-1", "logic-2"))), HasSubstr("no samples"));
 }
 
@@ -81,17 +82,6 @@ TEST(Session, another_archive) {
   Archive archive;
   archive.add("readme", "hello");
   EXPECT_THAT(refusal(archive.bytes()), HasSubstr("not a session of sigrok"));
-}
-
-TEST(Session, frequencies) {
-  EXPECT_EQ(parse_frequency("16 MHz"), 16e6);
-  EXPECT_EQ(parse_frequency("2.5M"), 2.5e6);
-  EXPECT_EQ(parse_frequency("115200"), 115200);
-  EXPECT_FALSE(parse_frequency("0"));
-  EXPECT_FALSE(parse_frequency("-1"));
-  EXPECT_FALSE(parse_frequency("nan"));
-  EXPECT_FALSE(parse_frequency("1 parsec"));
-  EXPECT_FALSE(parse_frequency(""));
 }
 
 }  // namespace

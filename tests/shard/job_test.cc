@@ -57,11 +57,11 @@ TEST_F(JobTest, errors_name_the_line) {
 }
 
 TEST_F(JobTest, what_is_missing_or_unknown) {
-  EXPECT_NE(error_of("inputs = 'a'\n").find("what is to be made is missing"), std::string::npos);
+  EXPECT_NE(error_of("inputs = 'a'\n").find("does not state what to compute"), std::string::npos);
   EXPECT_NE(error_of("what = 'counts'\n").find("no captures are named"), std::string::npos);
   EXPECT_NE(error_of("what = 'sums'\ninputs = 'a'\n").find("what = \"sums\" is not known"),
             std::string::npos);
-  EXPECT_NE(error_of("format = 'vcd'\ninputs = 'a'\n").find("cannot be made in parts"),
+  EXPECT_NE(error_of("format = 'vcd'\ninputs = 'a'\n").find("cannot be written in parts"),
             std::string::npos);
   EXPECT_NE(error_of("what = 'counts'\ninputs = 'a'\nshards = 1\ninputs_per_shard = 1\n")
                 .find("exclude each other"),
@@ -150,14 +150,20 @@ TEST_F(JobTest, tables_with_bad_names) {
 TEST_F(JobTest, slices) {
   EXPECT_EQ(read_job("what='counts'\ninputs='a'\nslices=64\n", "j")->slices, 64U);
   EXPECT_EQ(read_job("what='coverage'\ninputs='a'\nslice_bytes=4096\n", "j")->slice_bytes, 4096U);
+  EXPECT_EQ(read_job("what='coverage'\ninputs='a'\nslice_bytes='2M'\n", "j")->slice_bytes,
+            2U << 20);
+  EXPECT_EQ(read_job("what='counts'\ninputs='a'\nbytes_per_shard='1GiB'\n", "j")->bytes_per_shard,
+            1U << 30);
+  EXPECT_EQ(error_of("what='counts'\ninputs='a'\nslice_bytes='2 M'\n"),
+            "job.toml:3: slice_bytes takes a size in bytes above 0, such as 4096 or \"64M\".");
   EXPECT_EQ(error_of("what='counts'\ninputs='a'\nslices=1\nslice_bytes=1\n"),
             "job.toml: slices and slice_bytes exclude each other; keep one of them.");
   EXPECT_EQ(read_job("what='branches'\ninputs='a'\nslices=3\n", "j")->slices, 3U);
   EXPECT_EQ(read_job("what='stacks'\ninputs='a'\nslices=3\n", "j")->slices, 3U);
   EXPECT_EQ(read_job("what='events'\ninputs='a'\nslices=3\n", "j")->slices, 3U);
   EXPECT_EQ(error_of("what='findings'\ninputs='a'\nslices=2\n"),
-            "job.toml: what = \"findings\" cannot be made of slices, because it needs all of a "
-            "capture; leave slices out.");
+            "job.toml: what = \"findings\" cannot be computed in slices, because it needs whole "
+            "captures; remove slices.");
 }
 
 }  // namespace

@@ -88,8 +88,7 @@ TEST(StmDecoder, bad_packet_is_recorded_and_decoding_goes_on) {
 
 TEST(StmDecoder, async_within_a_packet_is_recorded) {
   const std::string text = bench().elements(kStart + "141 4A" + kStart + "412 0");
-  EXPECT_NE(text.find("! This ASYNC begins within the packet before it"), std::string::npos)
-      << text;
+  EXPECT_NE(text.find("! This ASYNC begins inside the previous packet"), std::string::npos) << text;
   EXPECT_NE(text.find("SWTRACE((Ma:0x??; Ch:0x?\?) 0x12; )"), std::string::npos) << text;
 }
 

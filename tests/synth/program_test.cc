@@ -166,7 +166,7 @@ TEST(SynthProgram, mistakes_in_a_description_are_named_with_their_line) {
   EXPECT_THAT(error_of("function f\n choose\n end\nend\n"), HasSubstr("nothing to choose"));
   EXPECT_THAT(error_of("function f\n choose\n work 1\n"), HasSubstr("begins with `case`"));
   EXPECT_THAT(error_of("function f\n case\nend\n"), HasSubstr("line 2"));
-  EXPECT_THAT(error_of(""), HasSubstr("no function to begin with"));
+  EXPECT_THAT(error_of(""), HasSubstr("no function to start with"));
   EXPECT_THAT(error_of("function f\n call g\nend\nisa T32\nfunction g\nend\n"),
               HasSubstr("A64 functions cannot call"));
   EXPECT_THAT(error_of("function f\n call g\nend\nat 0xF00000000\nfunction g\nend\n"),

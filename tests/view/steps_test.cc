@@ -217,7 +217,7 @@ TEST_F(Steps, to_messages) {
 TEST_F(Steps, are_bounded) {
   sample.knowledge.limits.search_bytes = 16;
   const PlaceAnswer none = step(44000, StepKind::kInto, true, 5000);
-  EXPECT_EQ(none.reason, "None was found in 16 bytes of trace, which is as far as a step looks.");
+  EXPECT_EQ(none.reason, "None was found within 16 bytes of trace, the limit of a step.");
 }
 
 TEST_F(Steps, stop) {

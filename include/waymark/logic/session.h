@@ -53,7 +53,4 @@ class Session {
   std::uint64_t samples_ = 0;
 };
 
-/// "16 MHz", "16000000"; nothing: not a frequency.
-std::optional<double> parse_frequency(std::string_view text);
-
 }  // namespace waymark::logic
