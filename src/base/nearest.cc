@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
+#include <system_error>
 #include <vector>
 
 namespace waymark {
@@ -57,6 +59,28 @@ std::optional<std::string_view> nearest(std::string_view word,
     best = candidate;
   }
   return best;
+}
+
+std::optional<std::string> nearest_path(const std::string& path) {
+  constexpr std::size_t kMostFiles = 4096;
+  namespace fs = std::filesystem;
+  fs::path wanted(path);
+  if (!wanted.has_filename()) wanted = wanted.parent_path();
+  const fs::path folder = wanted.parent_path();
+  std::error_code error;
+  std::vector<std::string> names;
+  for (fs::directory_iterator file(folder.empty() ? "." : folder, error), end;
+       !error && file != end; file.increment(error)) {
+    if (names.size() == kMostFiles) return std::nullopt;
+    names.push_back(file->path().filename().string());
+  }
+  if (error) return std::nullopt;
+  std::ranges::sort(names);
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  const std::string word = wanted.filename().string();
+  const auto found = nearest(word, known);
+  if (!found) return std::nullopt;
+  return (folder / *found).string();
 }
 
 }  // namespace waymark

@@ -62,7 +62,7 @@ class Filters {
     if (!unknown_.empty()) {
       out_.differences.push_back(
           fmt::format("perf names user code by its offset in the program's file, and the program "
-                      "at {} is not known: name it with --elf FILE[@ADDRESS], or replace OFFSET "
+                      "at {} is not known: name it with --elf, or replace OFFSET "
                       "and FILE",
                       unknown_));
     }

@@ -92,7 +92,7 @@ std::string Capture::image_fault() const {
     needed |= source.needs_image;
   }
   if (!needed || !image_->regions().empty() || image_->selector() != nullptr) return {};
-  return "there is no program image; add --elf FILE, or --image ADDRESS=FILE.";
+  return "there is no program image; name the program with --elf, or its memory with --image.";
 }
 
 std::vector<std::string> Capture::input_files() const {

@@ -7,6 +7,7 @@
 #include "capture_builder.h"
 #include "temporary_file.h"
 #include "waymark/base/plural.h"
+#include "waymark/base/shell_word.h"
 #include "waymark/inputs/memory_records.h"
 #include "waymark/mtb/buffer.h"
 
@@ -87,8 +88,8 @@ Result<Detection> CaptureBuilder::read_memory_text(InputKind kind) {
         ErrorCode::kBadData,
         fmt::format("{}: it shows the registers of an MTB at {:#x}, but not the buffer; "
                     "add its memory (`x/64wx ADDRESS`, `mdw ADDRESS 64`), or give a dump as "
-                    "INPUT and this file as --registers FILE.",
-                    name_, (*registers)->address));
+                    "INPUT with --registers {}.",
+                    name_, (*registers)->address, shell_word(name_)));
   MemoryPart trace{blocks.front()->address, blocks.front()->bytes};
   if (*registers && (*registers)->base != 0) {
     const auto part = records_in(blocks, **registers);

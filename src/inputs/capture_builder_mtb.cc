@@ -26,8 +26,8 @@ void CaptureBuilder::note_open_end() {
       records.first(records.size() / mtb::kRecordBytes * mtb::kRecordBytes).last(mtb::kRecordBytes),
       last);
   if (!mtb::is_record(last.type) || mtb::is_return_value(last.destination)) return;
-  note(fmt::format("{}: the last record goes to {:#x}; add --reg PC=VALUE, where the core was "
-                   "halted, to see what was executed after it.",
+  note(fmt::format("{}: the last record goes to {:#x}; state the PC at which the core "
+                   "was halted with --reg to see what was executed after it.",
                    name_, last.destination),
        Severity::kInfo);
 }
@@ -39,7 +39,7 @@ Result<void> CaptureBuilder::order_records(const RegisterReader& registers) {
   if (!master)
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("{}: POSITION says where the last record is, but not how large the "
-                            "buffer is; add --reg MASTER=VALUE.",
+                            "buffer is; state MASTER with --reg.",
                             name_));
   mtb::BufferRegisters buffer{.position = position->value(), .master = master->value()};
   if (const auto initial = registers("INITIAL_POSITION"))
@@ -65,7 +65,7 @@ Result<void> CaptureBuilder::find_order() {
       capture_.kind_ == InputKind::kSnapshotFolder || capture_.kind_ == InputKind::kSnapshotIni;
   if (snapshot && !oldest) return {};
   note(fmt::format(
-           "{}: POSITION is not known, {}; add --reg POSITION=VALUE --reg MASTER=VALUE.", name_,
+           "{}: POSITION is not known, {}; state POSITION and MASTER with --reg.", name_,
            oldest
                ? fmt::format("but the records show that the oldest one is at offset {:#x}", *oldest)
                : "so the first bytes are taken to be the oldest record"),

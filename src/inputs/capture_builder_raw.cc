@@ -1,10 +1,14 @@
 // Raw trace: the command line says how it was made.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <vector>
 
 #include "capture_builder.h"
 #include "waymark/base/nearest.h"
+#include "waymark/base/shell_word.h"
 
 namespace waymark::inputs {
 namespace {
@@ -28,17 +32,25 @@ std::optional<Framing> framing_of(InputKind kind) {
   }
 }
 
-/// `prefix`, and then "NAME=VALUE", for each register that is needed and missing.
-std::string missing_registers(const ProtocolRow& row, const RegisterReader& registers, bool decode,
-                              std::string_view prefix = " --reg ") {
-  std::string missing;
+/// The registers that are needed and missing: "A", "A and B", "A, B and C".
+std::string missing_registers(const ProtocolRow& row, const RegisterReader& registers,
+                              bool decode) {
+  std::vector<std::string_view> missing;
   for (const RegisterRule& rule : row.registers) {
     // The frames contain the ID of a source, so that its register is not needed.
     if (trace_id_bit(rule.name) || !rule.needed(registers, decode) || registers(rule.name))
       continue;
-    missing += fmt::format("{}{}=VALUE", prefix, rule.name);
+    missing.push_back(rule.name);
   }
-  return missing;
+  if (missing.size() < 2) return fmt::format("{}", fmt::join(missing, ""));
+  return fmt::format("{} and {}", fmt::join(missing.begin(), missing.end() - 1, ", "),
+                     missing.back());
+}
+
+/// "captures/loop" for "captures/loop.wmt": a folder for what is made from a file.
+std::string folder_beside(const std::string& path) {
+  const std::filesystem::path file(path);
+  return file.has_extension() ? (file.parent_path() / file.stem()).string() : path + ".snapshot";
 }
 
 using NamedValues = std::vector<std::pair<std::string, std::uint32_t>>;
@@ -98,14 +110,14 @@ Result<void> CaptureBuilder::read_raw_input(const Detection& detection) {
     case InputKind::kElf:
       return fail(
           ErrorCode::kInvalidArgument,
-          fmt::format("{} is a program (an ELF file), not trace; give the trace as INPUT and "
-                      "the program as --elf FILE.",
-                      name_));
+          fmt::format("{0} is a program (an ELF file), not trace; give the trace as INPUT, and the "
+                      "program with --elf {1}.",
+                      name_, shell_word(name_)));
     case InputKind::kTraceScript:
       return fail(
           ErrorCode::kInvalidArgument,
-          fmt::format("{0} is a trace script; run `waymark assemble {0} -o DIR` and give DIR.",
-                      name_));
+          fmt::format("{0} is a trace script; run `waymark assemble {1} -o {2}` and give {2}.",
+                      name_, shell_word(name_), shell_word(folder_beside(name_))));
     default:
       break;
   }
@@ -129,16 +141,15 @@ Result<void> CaptureBuilder::read_raw_input(const Detection& detection) {
 Result<void> CaptureBuilder::check_raw_registers(const ProtocolRow& row,
                                                  const RegisterReader& registers,
                                                  std::string_view option) const {
-  const std::string missing =
-      missing_registers(row, registers, options_.source.decode, option.empty() ? " --reg " : ",");
+  const std::string missing = missing_registers(row, registers, options_.source.decode);
   if (missing.empty()) return {};
   if (!option.empty())
     return fail(ErrorCode::kInvalidArgument,
-                fmt::format("{}: raw trace has no description; use {}{} ({}).", name_, option,
-                            missing, row.where_registers));
+                fmt::format("{}: raw trace has no description; add the registers {} to {} ({}).",
+                            name_, missing, option, row.where_registers));
   return fail(ErrorCode::kInvalidArgument,
-              fmt::format("{}: raw trace has no description; add{} ({}).", name_, missing,
-                          row.where_registers));
+              fmt::format("{}: raw trace has no description; state {} with --reg ({}).", name_,
+                          missing, row.where_registers));
 }
 
 /// The protocol is not known, or the likely one needs registers.
@@ -152,18 +163,17 @@ std::unexpected<Error> CaptureBuilder::no_protocol() const {
       row, [](std::string_view /*name*/) { return std::nullopt; }, options_.source.decode);
   if (protocol.empty()) {
     advice = fmt::format(
-        "add --protocol etmv4, ete, ptm, etmv3, stm, itm or mtb, and the registers of "
-        "the trace unit, for etmv4{} ({})",
+        "state --protocol etmv4, ete, ptm, etmv3, stm, itm or mtb, and the registers of the trace "
+        "unit with --reg, for etmv4 {} ({})",
         registers, row.where_registers);
   } else {
-    advice = fmt::format("it looks like {}; add --protocol {}{}{} ({})",
+    advice = fmt::format("it looks like {}; add --protocol {}{}, and state {} with --reg ({})",
                          protocol == "ptm" ? "a PTM stream" : "an ETMv4 or ETE stream", protocol,
                          protocol == "ptm" ? "" : " (or ete)", registers, row.where_registers);
   }
-  return fail(
-      ErrorCode::kInvalidArgument,
-      fmt::format("{}: raw trace has no description: {}. `waymark info` detects what it can.",
-                  name_, advice));
+  return fail(ErrorCode::kInvalidArgument,
+              fmt::format("{}: raw trace has no description: {}. `waymark info {}` identifies it.",
+                          name_, advice, shell_word(name_)));
 }
 
 Result<void> CaptureBuilder::add_raw_sources() {

@@ -175,7 +175,7 @@ void CaptureBuilder::add_snapshot_source(const TraceSource& source) {
     }
     const auto named = isa::core_by_name(options_.core.empty() ? source.core_type : options_.core);
     if (!named) {
-      skip(fmt::format("{}: type={}: {} Change it there, or add --core NAME.",
+      skip(fmt::format("{}: type={}: {} Change it there, or name another core with --core.",
                        snapshot.path_of(snapshot.devices[source.core_index].file), source.core_type,
                        named.error().detail));
       return;
@@ -187,8 +187,8 @@ void CaptureBuilder::add_snapshot_source(const TraceSource& source) {
     if (!rule.needed(registers, options_.source.decode) || registers(rule.name)) continue;
     const std::string where =
         row->where_registers.empty() ? std::string() : fmt::format(" ({})", row->where_registers);
-    skip(fmt::format("{}: [regs] has no {}; add it there, or add --reg {}=VALUE{}.", file,
-                     rule.name, rule.name, where));
+    skip(fmt::format("{}: [regs] has no {}; add it there, or state it with --reg{}.", file,
+                     rule.name, where));
     return;
   }
   const auto attached =

@@ -337,7 +337,7 @@ Result<std::optional<MtbRegisters>> find_mtb_registers(const DebuggerText& text)
     for (const MemoryBlock* block : found) places.push_back(fmt::format("{:#x}", block->address));
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("The registers of an MTB may be at {}; keep only one of them in the "
-                            "text, or give --reg POSITION=VALUE --reg MASTER=VALUE.",
+                            "text, or state POSITION and MASTER with --reg.",
                             fmt::join(places, " or ")));
   }
   const MemoryBlock& block = *found.front();

@@ -135,9 +135,10 @@ Result<Wiring> find_wiring(const Session& session, const PinOptions& options) {
   if (active.size() == 1) return Wiring{.swo = active.front().bit, .clock = {}, .data = {}};
   return fail(
       ErrorCode::kInvalidArgument,
-      fmt::format("The names of the channels ({}) do not show which of them carry trace; add --pin "
-                  "swo=CHANNEL, or --pin clk=CHANNEL and --pin d0=CHANNEL (and so on).",
-                  names_of(session.channels())));
+      fmt::format(
+          "The names of the channels ({}) do not show which of them carry trace; state the "
+          "channel of each pin (swo, or clk, d0 and so on) with --pin, such as --pin swo={}.",
+          names_of(session.channels()), escaped(session.channels().front().name)));
 }
 
 /// Gives the runs of one bit, the last one at the end.
@@ -236,7 +237,7 @@ class PinReader {
       if (trace_.sample_rate == 0)
         return fail(ErrorCode::kInvalidArgument,
                     "--swo-rate: the session does not state its sample rate; add "
-                    "--sample-rate RATE.");
+                    "--sample-rate, such as --sample-rate 24M.");
       known = trace_.sample_rate / *options_.bit_rate;
     }
     std::vector<Run> seen;

@@ -204,21 +204,19 @@ std::string source_option(const StreamFound& stream, bool framed) {
 std::string next_command(std::string_view path, const Examination& found) {
   const bool framed = found.framing.framing != Framing::kNone;
   std::string sources;
-  bool program = false;
   bool decodes = false;
   bool in_sync = false;
   for (const StreamFound& stream : found.streams) {
     const std::string option = source_option(stream, framed);
     if (option.empty()) continue;
     sources += fmt::format(" --source {}", option);
-    program = program || needs_program(stream.verdict.protocol);
     decodes = decodes || stream.verdict.protocol != "etmv4d";
     in_sync = in_sync || stream.verdict.starts_in_sync;
   }
   if (sources.empty()) return {};
-  return fmt::format("waymark {} {} --framing {}{}{}{}", decodes ? "decode" : "packets",
+  return fmt::format("waymark {} {} --framing {}{}{}", decodes ? "decode" : "packets",
                      shell_word(path), inputs::framing_name(found.framing.framing), sources,
-                     in_sync ? " --assume-sync" : "", program ? " --elf PROGRAM" : "");
+                     in_sync ? " --assume-sync" : "");
 }
 
 void write_examination(TextBuffer& out, std::string_view path, const Examination& found,
@@ -268,6 +266,13 @@ void write_examination(TextBuffer& out, std::string_view path, const Examination
         "  --source; otherwise capture more, with frequent synchronisation.\n");
   } else {
     out.put(fmt::format("  {}\n", escaped(command)));
+    const bool program = std::ranges::any_of(found.streams, [](const StreamFound& stream) {
+      return needs_program(stream.verdict.protocol);
+    });
+    if (program)
+      out.put(
+          "\nTo see instructions, name the program that ran with --elf; `waymark info` finds it\n"
+          "among several with --programs.\n");
   }
 }
 

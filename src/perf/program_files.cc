@@ -193,8 +193,8 @@ const ProgramFile* ProgramFiles::find(const std::string& path,
         path, fmt::format("No file with the build ID {} was found.", elf::build_id_text(build_id)));
   } else if (search_.roots.empty()) {
     reasons_.try_emplace(path,
-                         "This machine has no such file. Add --symfs DIR, a copy of the recorded "
-                         "machine's files.");
+                         "This machine has no such file. Name a folder with a copy of the recorded "
+                         "machine's files with --symfs.");
   } else {
     reasons_.try_emplace(path, "No --symfs folder has such a file.");
   }

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 namespace waymark {
@@ -49,6 +51,19 @@ TEST(Nearest, nothing_is_near_to_very_short_or_unlike_words) {
   EXPECT_EQ(near("x"), "nothing");
   EXPECT_EQ(near("frobnicate"), "nothing");
   EXPECT_EQ(nearest("info", {}), std::nullopt);
+}
+
+TEST(Nearest, a_mistyped_path_means_a_file_in_its_folder) {
+  const std::string folder = ::testing::TempDir() + "nearest_path_test";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directory(folder);
+  EXPECT_EQ(nearest_path(folder + "/trace.bin"), std::nullopt);
+  for (const char* const name : {"trace.bin", "other.elf"}) std::ofstream(folder + "/" + name);
+  EXPECT_EQ(nearest_path(folder + "/trace.bn"), folder + "/trace.bin");
+  EXPECT_EQ(nearest_path(folder + "/Other.elf"), folder + "/other.elf");
+  EXPECT_EQ(nearest_path(folder + "/notes.txt"), std::nullopt);
+  EXPECT_EQ(nearest_path(folder + "/missing/trace.bin"), std::nullopt);
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ def test_a_report_without_a_protocol_has_a_sentence(run, tmp_path, options):
     (['--source', 'etmv4'], 3, 'state the trace ID'),
     (['--source', '0x99=etmv4'], 2, 'a trace ID from 1 to 111'),
     (['--source', '0x10=etmv4,TRCIDR0'], 2, '--source 0x10=etmv4,TRCIDR0'),
-    (['--source', '0x10=etmv4,TRCIDR0=1'], 3, ',TRCCONFIGR=VALUE,TRCIDR2=VALUE'),
+    (['--source', '0x10=etmv4,TRCIDR0=1'], 3, 'add the registers TRCCONFIGR and TRCIDR2 to --source 0x10=etmv4'),
     (['--source', '0x10=stm', '--protocol', 'stm'], 3, 'exclude each other'),
     (['--source', '0x10=stm', '--source', '0x10=itm'], 3, 'another --source'),
     (['--source', '0x10=stm,TRCIDR0=1'], 3, 'no register TRCIDR0'),

@@ -108,7 +108,7 @@ def test_a_gdb_listing_without_registers(run, files):
 
 
 @pytest.mark.parametrize('name, content, options, said', [
-    ('mtb.bin', None, ('--reg', 'POSITION=0x0c'), '--reg MASTER=VALUE'),
+    ('mtb.bin', None, ('--reg', 'POSITION=0x0c'), 'state MASTER with --reg'),
     ('mtb.bin', None, ('--reg', 'POSITION=0', '--reg', 'MASTER=2'), 'has no record'),
     ('mtb.bin', None, ('--reg', 'POSITION=0x48', '--reg', 'MASTER=9'), 'dump the whole buffer'),
     ('mtb.bin', None, ('--reg', 'POSITON=0'), 'did you mean POSITION?'),

@@ -32,7 +32,7 @@ def inputs(file):
 @pytest.mark.parametrize('options, status, said', [
     (['--framing', 'none'], 3, ['--protocol etmv4']),
     (['--framing', 'none', '--protocol', 'etmv4', '--reg', 'TRCIDR0=0x28000EA1'], 3,
-     ['--reg TRCCONFIGR=VALUE --reg TRCIDR2=VALUE']),
+     ['state TRCCONFIGR and TRCIDR2 with --reg']),
     (['--framing', 'none', '--protocol', 'morse'], 2, ['--protocol', 'morse', 'etmv4']),
     (['--framing', 'square'], 2, ['--framing', 'square']),
     (['--reg', 'TRCIDR0'], 2, ['--reg', 'TRCIDR0']),

@@ -71,10 +71,10 @@ TEST_F(CaptureTest, packets_need_only_the_registers_that_they_depend_on) {
   EXPECT_TRUE(Capture::open(path_, options));
   // Conditional trace: its packets exist only if TRCCONFIGR turns them on.
   options.registers[0].second |= 1U << 6;
-  EXPECT_THAT(Capture::open(path_, options).error().detail, HasSubstr("--reg TRCCONFIGR=VALUE"));
+  EXPECT_THAT(Capture::open(path_, options).error().detail, HasSubstr("TRCCONFIGR"));
   options.registers[0].second = 0x28000EA1;
   options.source.decode = true;
-  EXPECT_THAT(Capture::open(path_, options).error().detail, HasSubstr("--reg TRCCONFIGR=VALUE"));
+  EXPECT_THAT(Capture::open(path_, options).error().detail, HasSubstr("TRCCONFIGR"));
 
   options.protocol = "ptm";
   options.source.decode = false;
@@ -82,7 +82,7 @@ TEST_F(CaptureTest, packets_need_only_the_registers_that_they_depend_on) {
   EXPECT_TRUE(Capture::open(path_, options));
   options.registers = {{"ETMCR", 1U << 28}};
   EXPECT_THAT(Capture::open(path_, options).error().detail,
-              HasSubstr("--reg ETMIDR=VALUE --reg ETMCCER=VALUE"));
+              HasSubstr("ETMIDR and ETMCCER with --reg"));
 }
 
 TEST_F(CaptureTest, unknown_register_is_an_error_that_names_the_nearest) {

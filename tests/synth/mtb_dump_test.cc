@@ -173,14 +173,14 @@ TEST_F(MtbCapture, without_position_the_bytes_are_in_order) {
   auto capture = open(kEight, {}, {});
   ASSERT_TRUE(capture) << capture.error().detail;
   EXPECT_EQ(first_bytes(*capture), "64 bytes, 00");
-  EXPECT_THAT(capture->notes().front().text, HasSubstr("--reg POSITION=VALUE"));
+  EXPECT_THAT(capture->notes().front().text, HasSubstr("state POSITION and MASTER with --reg"));
   EXPECT_EQ(capture->sources().front().core_type, "ARMv8-M");
 }
 
 TEST_F(MtbCapture, wrong_registers_are_refused) {
   auto capture = open(kEight, {{"POSITION", 0x1C}}, {});
   ASSERT_FALSE(capture);
-  EXPECT_THAT(capture.error().detail, HasSubstr("--reg MASTER=VALUE"));
+  EXPECT_THAT(capture.error().detail, HasSubstr("state MASTER with --reg"));
   capture = open(kEight, {{"POSITION", 0x1C}, {"MASTER", 6}}, {});
   ASSERT_TRUE(capture) << "a buffer of all the SRAM";
   capture = open(Bytes(kEight).first(40), {{"POSITION", 0x1C}, {"MASTER", 2}}, {});

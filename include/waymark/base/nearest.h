@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace waymark {
@@ -13,5 +14,9 @@ namespace waymark {
 /// known word (three characters or more), that counts as one edit.  Among equals the first wins.
 std::optional<std::string_view> nearest(std::string_view word,
                                         std::span<const std::string_view> known);
+
+/// The path in the same folder that one that does not exist most likely means; nothing: none is
+/// near, or the folder cannot be read or has too many files.
+std::optional<std::string> nearest_path(const std::string& path);
 
 }  // namespace waymark
