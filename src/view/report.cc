@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <set>
 #include <thread>
@@ -22,6 +23,8 @@ namespace waymark::view {
 namespace {
 
 constexpr std::size_t kHottest = 20;
+/// With ReportOptions::whole.
+constexpr unsigned kTiles = 16;
 constexpr std::array<std::uint32_t, 4> kWidths{4096, 2048, 1024, 512};
 constexpr std::array<std::uint32_t, 3> kRows{1000, 200, 50};
 constexpr std::array<std::uint32_t, 3> kNodes{4000, 1000, 200};
@@ -78,6 +81,11 @@ class Answers {
     room_ -= bytes;
     return true;
   }
+  [[nodiscard]] std::size_t left_out_count() const {
+    std::size_t count = 0;
+    for (const auto& [what, times] : left_out_) count += times;
+    return count;
+  }
   void leave_out(std::string_view what) { ++left_out_[std::string(what)]; }
 
   [[nodiscard]] const std::string& text() const { return answers_; }
@@ -112,9 +120,9 @@ Result<void> add_sums(Answers& answers, const Window& window, std::string_view o
                      fmt::format("the flame graph {}", of));
 }
 
-Result<void> add_hottest(Answers& answers, Session& session, const Window& whole,
+Result<void> add_hottest(Answers& answers, Session& session, const Window& whole, std::size_t most,
                          const Stop& stop) {
-  const auto functions = session.functions(whole, kHottest, stop);
+  const auto functions = session.functions(whole, most, stop);
   if (!functions) return std::unexpected(functions.error());
   for (const FunctionRow& row : functions->rows) {
     const std::string where = fmt::format("function={}&{}", row.function, ends(whole));
@@ -143,6 +151,30 @@ Result<void> add_instructions(Answers& answers, Session& session, const Window& 
         kInstructions, "the instructions where a window begins"));
   }
   return {};
+}
+
+/// Lists of instructions that follow each other, as far as there is room.
+Result<void> add_all_instructions(Answers& answers, const CaptureFacts& facts) {
+  constexpr std::uint64_t kList = kInstructions.front();
+  for (const SourceFacts& source : facts.sources) {
+    // The answer has the instruction `n` itself, too.
+    for (std::uint64_t n = 0; n < source.instructions; n += kList + 1) {
+      const std::size_t before = answers.left_out_count();
+      WAYMARK_TRY(answers.add(
+          {fmt::format("instructions?source={}&n={}&before=0&after={}", source.id, n, kList)},
+          "the instructions from here on"));
+      if (answers.left_out_count() != before) break;
+    }
+  }
+  return {};
+}
+
+/// Windows side by side, which make up the whole.
+std::vector<Window> tiles(const Window& whole) {
+  std::vector<Window> result;
+  for (unsigned i = 0; i < kTiles; ++i)
+    result.push_back({.from = whole.to * i / kTiles, .to = whole.to * (i + 1) / kTiles});
+  return result;
 }
 
 /// The text of `"compare"`.
@@ -213,7 +245,9 @@ Result<Report> make_report(Session& session, Session* other, const ReportOptions
                             "the timeline of the whole"));
     WAYMARK_TRY(add_sums(answers, whole, "of the whole"));
     auto windows = options.windows;
-    if (windows.empty()) {
+    if (options.whole) {
+      std::ranges::copy(tiles(whole), std::back_inserter(windows));
+    } else if (windows.empty()) {
       auto chosen = chosen_windows(session, stop);
       if (!chosen) return std::unexpected(std::move(chosen).error());
       windows = *std::move(chosen);
@@ -223,9 +257,11 @@ Result<Report> make_report(Session& session, Session* other, const ReportOptions
                               "the timeline of a window"));
       WAYMARK_TRY(add_sums(answers, window, "of a window"));
     }
-    WAYMARK_TRY(add_hottest(answers, session, whole, stop));
+    WAYMARK_TRY(
+        add_hottest(answers, session, whole, options.whole ? kRows.front() : kHottest, stop));
     for (const Window& window : windows)
       WAYMARK_TRY(add_instructions(answers, session, window, stop));
+    if (options.whole) WAYMARK_TRY(add_all_instructions(answers, session.facts()));
   }
   std::string data = "{\"requests\":{" + answers.text() + "}";
   if (!compared.empty()) data += ",\"compare\":" + compared;

@@ -128,13 +128,22 @@ export class EmbeddedSource implements Source {
       if (at <= wanted && (!best || at > Number(best.params.get('t')))) best = held;
     }
     if (!best) return undefined;
-    // The instructions after it may reach the wanted place.
+    // The instructions after it may reach the wanted place, in lists that follow each other.
     const { source, n } = best.answer as Place;
-    const following = listWith(this.held.get('instructions') ?? [], { source, n });
-    const { instructions } = (following?.answer ?? { instructions: [] }) as ExecutedList;
-    const later = instructions.filter((entry) => entry.t <= wanted);
-    const last = later[later.length - 1];
-    return last && last.n > n ? this.listed({ source }, last.n) : best;
+    const lists = this.held.get('instructions') ?? [];
+    let reached = n;
+    for (let next = n; ; ) {
+      const following = listWith(lists, { source, n: next });
+      if (!following) break;
+      const { instructions } = following.answer as ExecutedList;
+      const later = instructions.filter((entry) => entry.t <= wanted);
+      const last = later[later.length - 1];
+      if (!last || last.n < reached) break;
+      reached = last.n;
+      if (later.length < instructions.length) break;
+      next = reached + 1;
+    }
+    return reached > n ? this.listed({ source }, reached) : best;
   }
 
   /** An instruction as a place, if a list has it. */

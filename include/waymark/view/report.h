@@ -27,6 +27,8 @@ struct ReportOptions {
   /// Parts with details; none: the first part of the capture, and the one with the most
   /// instructions per unit of the axis.
   std::vector<Window> windows{};
+  /// Details of the whole capture: windows side by side, every instruction, and every function.
+  bool whole = false;
   /// Where the runs of a comparison diverge; the first of `divergence_count`.
   std::vector<ComparedPlace> divergences{};
   std::uint64_t divergence_count = 0;
@@ -47,7 +49,8 @@ Result<void> wait_until_ready(Session& session, const Stop& stop);
 /// In this order, each as far as there is room: the facts, tracks and findings; the comparison and
 /// the coverage; the timeline of the whole capture; its functions and flame graph; the same of each
 /// window; the code and the callers of the hottest functions; the instructions at the start of each
-/// window.  Where an answer has no room, one with less detail is tried first.
+/// window.  Where an answer has no room, one with less detail is tried first.  With
+/// ReportOptions::whole, every instruction comes last.
 ///
 /// Waits until the session knows the whole capture.  `other`: its functions are put beside those
 /// of `session`; nullptr: there is only one capture.  kInvalidArgument: there is no room for the

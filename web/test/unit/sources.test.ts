@@ -50,6 +50,25 @@ test('the_nearest_place_before_is_given', async () => {
   await assert.rejects(source.ask('at', { track: 2, t: 470 }));
 });
 
+test('a_place_is_found_in_lists_that_follow_each_other', async () => {
+  const list = (from: number, to: number) => ({
+    instructions: Array.from({ length: to - from }, (_, i) => ({ n: from + i, t: 10 * (from + i), function: 1 })),
+  });
+  const source = new EmbeddedSource({
+    requests: {
+      'at?track=1&t=0': { source: 1, n: 0 },
+      'instructions?source=1&n=0&before=0&after=3': list(0, 4),
+      'instructions?source=1&n=4&before=0&after=3': list(4, 8),
+      'instructions?source=1&n=20&before=0&after=3': list(20, 24),
+    },
+  });
+  assert.equal((await source.ask('at', { track: 1, t: 25 })).value.n, 2);
+  assert.equal((await source.ask('at', { track: 1, t: 65 })).value.n, 6);
+  // The third list does not follow the second one.
+  assert.equal((await source.ask('at', { track: 1, t: 220 })).value.n, 7);
+  assert.equal((await source.ask('step', { source: 1, n: 3, by: 'instruction' })).value.n, 4);
+});
+
 test('a_timeline_has_details_where_they_are_held', async () => {
   const source = new EmbeddedSource(data);
   assert.deepEqual(source.windows(), [{ from: 400, to: 500 }]);
