@@ -1,4 +1,4 @@
-// What is tried of the registers of each protocol, and what packets say about them.
+// The registers to try for each protocol, and what packets state about them.
 #pragma once
 
 #include <optional>

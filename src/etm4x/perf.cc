@@ -1,4 +1,4 @@
-// How perf starts a unit.  See etm4x-programming.md 10.
+// Starts a unit as perf does.  See etm4x-programming.md 10.
 #include <algorithm>
 #include <array>
 

@@ -1,4 +1,4 @@
-// What the tables of statements share.
+// Shared by the tables of statements.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What is wrong with a packet.
+// Faults of packets.
 #pragma once
 
 #include "waymark/etmv3/packet.h"

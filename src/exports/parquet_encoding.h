@@ -1,4 +1,4 @@
-// How the values of a Parquet page are written.  The names are those of its specification.
+// Encodes the values of a Parquet page.  The names are those of its specification.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the first bytes of a file say about it.
+// Identifies a file by its first bytes.
 #pragma once
 
 #include <cstdint>

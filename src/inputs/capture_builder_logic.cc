@@ -1,4 +1,4 @@
-// What a logic analyser sampled: a session of sigrok.
+// Samples of a logic analyser: a session of sigrok.
 #include <fmt/format.h>
 
 #include "capture_builder.h"

@@ -1,4 +1,4 @@
-// What the bytes of the trace show before they are decoded.
+// Notes on the bytes of the trace before they are decoded.
 #include <fmt/format.h>
 
 #include <algorithm>

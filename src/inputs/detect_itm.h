@@ -1,4 +1,4 @@
-// Whether bytes without frames are an ITM stream.  See stm-itm.md 11.
+// Detects whether bytes without frames are an ITM stream.  See stm-itm.md 11.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Whether bytes are the records of an MTB.
+// Detects whether bytes are the records of an MTB.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Whether bytes without frames are an STM stream.  See stm-itm.md 1 to 5.
+// Detects whether bytes without frames are an STM stream.  See stm-itm.md 1 to 5.
 #pragma once
 
 #include <cstddef>

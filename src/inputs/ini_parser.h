@@ -1,4 +1,4 @@
-// What the parsers of the three kinds of ini file share: place, problems, wording.
+// Shared by the parsers of the three kinds of ini file: place, problems, wording.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// How a protocol takes part in trace scripts: it turns a packet's name and fields into bytes.
+// The part of a protocol in trace scripts: it turns a packet's name and fields into bytes.
 #pragma once
 
 #include <memory>

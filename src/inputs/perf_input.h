@@ -1,4 +1,4 @@
-// What a Capture keeps of a recording of perf or simpleperf.
+// The data that a Capture keeps of a recording of perf or simpleperf.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Whether the files that a snapshot names are suitable; snapshot-format.md 3, "Dump semantics".
+// Checks the files that a snapshot names; snapshot-format.md 3, "Dump semantics".
 #include <fmt/core.h>
 
 #include <algorithm>

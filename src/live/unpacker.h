@@ -1,4 +1,4 @@
-// What a server wraps around the bytes of the trace.
+// Unwraps the bytes of the trace from the records of a server.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What the worker threads and the caller's thread of a ParallelDecoder give each other.
+// The exchange between the worker threads and the caller's thread of a ParallelDecoder.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What is in mapped memory: the bytes of programs, of the kernel, its modules and jitted code.
+// The content of mapped memory: the bytes of programs, of the kernel, its modules and jitted code.
 #pragma once
 
 #include <cstdint>

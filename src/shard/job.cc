@@ -1,4 +1,4 @@
-// What tomlplusplus gives, as a Job.
+// Reads a Job with tomlplusplus.
 #include "waymark/shard/job.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What an input is now.
+// The present state of an input.
 #include <fmt/format.h>
 #include <sys/stat.h>
 

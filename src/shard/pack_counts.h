@@ -1,4 +1,4 @@
-// What counts are made of, in the content of parts.
+// The encoding of counts in the content of parts.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the parts of all slices have, in their content.
+// The content that the parts of all slices share.
 #pragma once
 
 #include <string>

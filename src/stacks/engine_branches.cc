@@ -1,4 +1,4 @@
-// What branches, exceptions and returns do to a stack.
+// The effect of branches, exceptions and returns on a stack.
 #include <algorithm>
 
 #include "engine_state.h"

@@ -1,4 +1,4 @@
-// What an Engine keeps for each source.
+// The state of an Engine for each source.
 #pragma once
 
 #include <limits>

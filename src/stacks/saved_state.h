@@ -1,4 +1,4 @@
-// What a saved state of an engine consists of.
+// The saved state of an engine.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What is wrong with packets.
+// Faults of packets.
 #pragma once
 
 #include "waymark/protocol/packet_fault.h"

@@ -1,4 +1,4 @@
-// What the units of all processor protocols share: the execution that they follow, and the times at
+// Shared by the units of all processor protocols: the execution that they follow, and the times at
 // which rare events are due.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What the units of ETMv3 and PTM share: registers, packets that are alike, and the loop over
+// Shared by the units of ETMv3 and PTM: registers, packets that are alike, and the loop over
 // blocks.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a window executed, by function: flat, by caller, and as a tree.
+// The execution in a window, by function: flat, by caller, and as a tree.
 #pragma once
 
 #include <cstdint>

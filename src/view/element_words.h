@@ -1,4 +1,4 @@
-// What an element means for the instructions around it, in words.
+// The meaning of an element for the instructions around it, in words.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Where something is.
+// The search of the viewer.
 #pragma once
 
 #include "knowledge.h"

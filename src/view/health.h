@@ -1,4 +1,4 @@
-// What looks wrong, as findings with places.
+// Problems of a capture, as findings with places.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// What answers need besides a replay.
+// The data that answers need besides a replay.
 #pragma once
 
 #include <cstdint>

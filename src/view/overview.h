@@ -1,4 +1,4 @@
-// What each track did in the whole capture, in few numbers.
+// The activity of each track in the whole capture, in few numbers.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What happened between two keyframes, with places on the axis.
+// The events between two keyframes, with places on the axis.
 #pragma once
 
 #include <array>

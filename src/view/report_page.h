@@ -1,4 +1,5 @@
-// What a report has besides answers: the page as one file, and the comparison of two captures.
+// The content of a report besides answers: the page as one file, and the comparison of two
+// captures.
 #pragma once
 
 #include <array>

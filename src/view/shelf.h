@@ -1,4 +1,4 @@
-// Where a session keeps what it knows of a capture: in the capture's index.
+// Stores what a session knows of a capture in the capture's index.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// What each source of a capture gives: instructions, or elements with times of their own.
+// The kind of each source of a capture: instructions, or elements with times of their own.
 #pragma once
 
 #include <array>

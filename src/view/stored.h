@@ -1,4 +1,4 @@
-// What a session knows of a whole capture, as records that are kept with its index.
+// The knowledge of a session about a whole capture, as records that are kept with its index.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What listens to one trace ID of a tree: a decoder, and the monitors or sinks of its packets.
+// The listeners of one trace ID of a tree: a decoder, and the monitors or sinks of its packets.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// What every component has: a name, a logger, options.
+// Shared by every component: a name, a logger, options.
 #include <fmt/format.h>
 
 #include "common/trc_component.h"

@@ -1,5 +1,5 @@
-// What a decoder reads through an ITargetMemAccess, as an image whose blocks the follower can
-// cache.
+// The memory that a decoder reads through an ITargetMemAccess, as an image whose blocks the
+// follower can cache.
 #pragma once
 
 #include <cstdint>

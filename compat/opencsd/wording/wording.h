@@ -1,4 +1,4 @@
-// What the reference says about damage.  Native sentences are those of describe().
+// The sentences of the reference about damage.  Native sentences are those of describe().
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What a program does when a mapped file becomes shorter.
+// Ends a program when a mapped file becomes shorter.
 #pragma once
 
 namespace waymark {

@@ -1,4 +1,4 @@
-// Whether a program is about to write to a file that it reads.
+// Detects that a program is about to write to a file that it reads.
 #pragma once
 
 #include <span>

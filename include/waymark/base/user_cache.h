@@ -1,4 +1,4 @@
-// Where the user's programs keep what they can make again.
+// The user's cache folder, for data that can be recreated.
 #pragma once
 
 #include <string>

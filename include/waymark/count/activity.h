@@ -1,4 +1,4 @@
-// What is happening in a trace right now, for a display that is redrawn: hot
+// The activity in a trace right now, for a display that is redrawn: hot
 // addresses, exceptions, ports and losses since the last look, in bounded memory.
 #pragma once
 

@@ -1,4 +1,4 @@
-// How often instructions were executed: the results of counting, as plain values that can be added.
+// Execution counts of instructions: the results of counting, as plain values that can be added.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What a counter counts in: nodes, and the steps of a walk over them.
+// The nodes in which a counter counts, and the steps of a walk over them.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Where indirect branches went.
+// The targets of indirect branches.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What two runs are compared by: stretches of code without a taken branch.
+// The unit in which two runs are compared: stretches of code without a taken branch.
 #pragma once
 
 #include <cstddef>

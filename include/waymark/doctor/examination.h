@@ -1,4 +1,4 @@
-// What bytes without a description are: how they are framed, which sources they have, and which
+// Identifies bytes without a description: how they are framed, which sources they have, and which
 // protocol each source speaks.  Each result has its evidence.
 #pragma once
 

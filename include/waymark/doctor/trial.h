@@ -1,4 +1,4 @@
-// What a protocol's own parser makes of the bytes of one stream: how well they fit, and which
+// The result of a protocol's own parser on the bytes of one stream: how well they fit, and which
 // packets occur.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a trace unit can do, read from its ID registers, and its environment.  See
+// The capabilities of a trace unit, read from its ID registers, and its environment.  See
 // etm4x-programming.md 2.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What work packets may still cause.
+// The work that packets may still cause.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Where the decoder's elements go.
+// The destination of the decoder's elements.
 #pragma once
 
 #include <algorithm>

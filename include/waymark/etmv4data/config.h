@@ -1,4 +1,4 @@
-// What decoding an ETMv4 data stream needs to know.  See etmv4-data.md 1.
+// The configuration that decoding an ETMv4 data stream needs.  See etmv4-data.md 1.
 #pragma once
 
 #include "waymark/base/types.h"

@@ -1,4 +1,4 @@
-// How often each block of each program was executed, as CSV.
+// The execution counts of the blocks of each program, as CSV.
 #pragma once
 
 #include <span>

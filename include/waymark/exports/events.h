@@ -1,4 +1,4 @@
-// What happened in a trace besides the execution of instructions, in one vocabulary for all
+// The events of a trace besides the execution of instructions, in one vocabulary for all
 // protocols: exceptions, events, writes of software, and what a DWT reports.
 #pragma once
 

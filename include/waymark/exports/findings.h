@@ -1,4 +1,4 @@
-// What looks wrong with captures, as tables for programs that watch over many of them.
+// Problems of captures, as tables for programs that watch over many of them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Where a program goes: its place, its return stack, and what atoms and addresses do to them.  See
+// The path of a program: its place, its return stack, and what atoms and addresses do to them.  See
 // docs/architecture.md, isa-waypoints.md 6.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Where a program goes, instruction by instruction: for protocols that trace each one.  See
+// The path of a program, instruction by instruction: for protocols that trace each one.  See
 // docs/architecture.md, etmv3.md 9.3.
 #pragma once
 

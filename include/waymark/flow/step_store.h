@@ -1,4 +1,4 @@
-// Where an instruction cache keeps what it remembers: steps, and lines that find them.
+// The storage of an instruction cache: steps, and lines that find them.
 #pragma once
 
 #include <array>

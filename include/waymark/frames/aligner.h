@@ -1,4 +1,4 @@
-// Where frames begin in a capture without frame syncs: found from the content.  See frames.md 1.
+// Finds where frames begin in a capture without frame syncs, from the content.  See frames.md 1.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Whether a file has changed: its times, and a digest of its bytes.
+// Detects whether a file has changed: its times, and a digest of its bytes.
 #pragma once
 
 #include <cstdint>

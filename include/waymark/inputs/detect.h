@@ -1,4 +1,4 @@
-// What kind of input a path is, detected from its first bytes.  See snapshot-format.md,
+// The kind of an input, detected from its first bytes.  See snapshot-format.md,
 // frames.md 1 and 2, etmv4-ete.md, perf-cs-etm.md.
 #pragma once
 

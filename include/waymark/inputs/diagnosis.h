@@ -1,4 +1,4 @@
-// What looks wrong with the sources of a capture, judged by counts of packets and bytes.
+// Problems of the sources of a capture, judged by counts of packets and bytes.
 #pragma once
 
 #include <cstdint>

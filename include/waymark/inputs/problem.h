@@ -1,4 +1,4 @@
-// What is doubtful in a readable input.
+// Problems of a readable input.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What messages call the trace of a capture.
+// The name of the trace of a capture in messages.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// How often each length occurred: quantiles and a histogram of any number of values.
+// The distribution of lengths: quantiles and a histogram of any number of values.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How long it takes from one thing to another in a trace: from a function to another one, from an
+// Measures the time from one event to another in a trace: from a function to another one, from an
 // interrupt to a message.
 #pragma once
 

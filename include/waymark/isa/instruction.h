@@ -1,5 +1,5 @@
-// What trace decoding needs to know about an instruction: whether it is a waypoint, of which kind,
-// and where it goes.  See isa-waypoints.md.
+// The facts about an instruction that trace decoding needs: whether it is a waypoint, of which
+// kind, and where it goes..  See isa-waypoints.md.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Where a live source is, as users write it.  See docs/howto_live.md.
+// The address of a live source, as users write it.  See docs/howto_live.md.
 #pragma once
 
 #include <cstdint>

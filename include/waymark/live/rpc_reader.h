@@ -1,4 +1,4 @@
-// What OpenOCD's Tcl port sends: records that end with 1A, which are replies or notifications.
+// The output of OpenOCD's Tcl port: records that end with 1A, which are replies or notifications.
 #pragma once
 
 #include <cstdint>

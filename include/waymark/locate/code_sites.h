@@ -1,4 +1,4 @@
-// Where execution of a program may continue after a branch whose target only the trace tells.
+// Places where execution may continue after a branch whose target only the trace states.
 #pragma once
 
 #include <cstdint>

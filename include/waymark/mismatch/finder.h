@@ -1,4 +1,5 @@
-// Where the trace contradicts the code image: the code that ran was not the code that was read.
+// Finds places where the trace contradicts the code image: the code that ran was not the code that
+// was read.
 #pragma once
 
 #include <array>

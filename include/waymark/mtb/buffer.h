@@ -1,4 +1,4 @@
-// Where the records are in a dump of the buffer, by the registers of the MTB.  See mtb.md 3.
+// Finds the records in a dump of the buffer by the registers of the MTB.  See mtb.md 3.
 #pragma once
 
 #include <array>

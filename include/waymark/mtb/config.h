@@ -1,4 +1,4 @@
-// What decoding the records of an MTB needs to know.  See mtb.md 2 and 4.
+// The configuration that decoding the records of an MTB needs.  See mtb.md 2 and 4.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What happens in a trace at the moment, as text for a terminal or one JSON object.
+// The activity in a trace right now, as text for a terminal or one JSON object.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What bytes without a description are, for people and programs.
+// The examination of bytes without a description, for people and programs.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// How text for people is styled: colours and arrows, where they can be shown.
+// The style of text for people: colours and arrows, where they can be shown.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// What each process had in its memory, as a recording's events say it.  See perf-cs-etm.md 2 and 4,
+// The memory of each process, from the events of a recording.  See perf-cs-etm.md 2 and 4,
 // and simpleperf.md 2 and 4.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What was executed, program by program, in the addresses for which each program was linked.
+// The execution of each program, in the addresses for which each program was linked.
 #pragma once
 
 #include <cstdint>

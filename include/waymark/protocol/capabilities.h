@@ -1,4 +1,4 @@
-// What a protocol can do beyond what every protocol must.
+// The optional capabilities of a protocol.
 #pragma once
 
 namespace waymark::protocol {

@@ -1,5 +1,5 @@
-// What every protocol has, checked when it is compiled: PacketProtocol.  docs/add-a-protocol.md
-// shows the same with an example.
+// The requirements of every protocol, checked at compile time: PacketProtocol.
+// docs/add-a-protocol.md shows the same with an example.
 #pragma once
 
 #include <concepts>

@@ -1,4 +1,4 @@
-// What the loop of a parser gives to its visitor besides packets.
+// What a parser passes to its visitor besides packets.
 #pragma once
 
 #include <concepts>

@@ -1,4 +1,4 @@
-// Whether the registers belong to the trace.
+// Detects registers that do not belong to the trace.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What one shard gives: a file that is written once and never changed.
+// The result of one shard: a file that is written once and never changed.
 #pragma once
 
 #include <cstdint>

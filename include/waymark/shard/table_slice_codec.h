@@ -1,4 +1,4 @@
-// What a slice of a trace has in the tables of Parquet, as the content of parts.
+// The rows of a slice of a trace in the tables of Parquet, as the content of parts.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// How far call stacks can be trusted.
+// The reliability of call stacks.
 #pragma once
 
 #include <cstdint>

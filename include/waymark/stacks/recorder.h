@@ -1,4 +1,4 @@
-// What an engine needs of a trace, with all that stays in one function summed up.
+// The input of an engine: a trace whose steps within one function are summed up.
 #pragma once
 
 #include <array>

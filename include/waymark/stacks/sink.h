@@ -1,4 +1,4 @@
-// What happens on call stacks, for timelines.
+// Events of call stacks, for timelines.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How the arguments of a printf are packed into a message.  The conversions of the format decide,
+// Packs the arguments of a printf into a message.  The conversions of the format decide,
 // as in the sender's printf, and not the C++ types of the arguments.  Part of instrument.h: header
 // only, C++20, without any other header of Waymark.  See mipi-syst.md 3.
 #pragma once

@@ -1,5 +1,5 @@
-// Where instrument.h sends its messages: lines of text, plain bytes, STP, and the stimulus ports of
-// a CoreSight STM.  Header only, C++20.  See mipi-syst.md 4 and 7.1.
+// The destinations of the messages of instrument.h: lines of text, plain bytes, STP, and the
+// stimulus ports of a CoreSight STM..  Header only, C++20..  See mipi-syst.md 4 and 7.1.
 #pragma once
 
 #include <array>

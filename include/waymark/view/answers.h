@@ -1,4 +1,4 @@
-// What a viewer asks of a trace, and what it gets.
+// The questions of a viewer about a trace, and their answers.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a client of the server asks for: the target of an HTTP request as a question with a type.
+// The request of a client of the server: the target of an HTTP request as a question with a type.
 // docs/view_api.md.
 #pragma once
 
