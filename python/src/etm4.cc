@@ -97,7 +97,7 @@ py::dict explain(const std::map<std::string, std::uint64_t>& registers, bool ete
   py::dict dict;
   dict["traces"] = texts_of(found.traces);
   dict["decoder"] = texts_of(found.decoder);
-  dict["doubts"] = texts_of(found.doubts);
+  dict["doubts"] = texts_of(found.problems);
   dict["plan"] = texts_of(etm4x::plan_lines(found.plan));
   return dict;
 }

@@ -45,7 +45,7 @@ class Explainer {
   }
   template <class... Args>
   void doubt(fmt::format_string<Args...> text, Args&&... args) {
-    out_.doubts.push_back(fmt::format(text, std::forward<Args>(args)...));
+    out_.problems.push_back(fmt::format(text, std::forward<Args>(args)...));
   }
 
   void where() {
@@ -450,8 +450,8 @@ std::string explanation_text(const Explanation& explanation) {
   std::string text;
   section(text, "The unit traces", explanation.traces);
   section(text, "A decoder sees", explanation.decoder);
-  section(text, "What looks wrong", explanation.doubts);
-  if (explanation.doubts.empty()) text += "Nothing looks wrong.\n";
+  section(text, "What looks wrong", explanation.problems);
+  if (explanation.problems.empty()) text += "Nothing looks wrong.\n";
   return text;
 }
 

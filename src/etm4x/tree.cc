@@ -148,10 +148,9 @@ Result<void> DeviceTree::remove(std::string_view path) {
 Result<std::unique_ptr<DeviceTree>> open_device_tree(const std::string& root) {
   struct stat entry{};
   if (stat(root.c_str(), &entry) != 0 || !S_ISDIR(entry.st_mode)) {
-    return fail(ErrorCode::kNotFound,
-                fmt::format("There is no folder {}. Name the folder of the CoreSight devices, or a "
-                            "copy of it, with --root.",
-                            root));
+    return fail(ErrorCode::kNotFound, fmt::format("There is no folder {}. Name the folder of the "
+                                                  "CoreSight devices or a copy of it, with --root.",
+                                                  root));
   }
   struct statfs system{};
   const bool is_live = statfs(root.c_str(), &system) == 0 && system.f_type == kSysfsMagic;

@@ -16,11 +16,11 @@ void diagnose_source(const SourceFacts& facts, std::size_t source, const Capture
   if (bytes == 0) {
     // A recording has nothing from a CPU that the program did not run on.
     if (capture.recording) return;
-    findings.push_back({.doubt = Doubt::kNoBytes, .source = source});
+    findings.push_back({.problem = SourceProblem::kNoBytes, .source = source});
   } else if (counts.sync_points == 0 && !facts.starts_in_sync) {
-    findings.push_back({.doubt = Doubt::kNoSyncPoint, .source = source, .bytes = bytes});
+    findings.push_back({.problem = SourceProblem::kNoSyncPoint, .source = source, .bytes = bytes});
   } else if (counts.unsynced_bytes * 2 > bytes) {
-    findings.push_back({.doubt = Doubt::kLateSyncPoint,
+    findings.push_back({.problem = SourceProblem::kLateSyncPoint,
                         .source = source,
                         .bytes = bytes,
                         .count = counts.unsynced_bytes});
@@ -28,7 +28,7 @@ void diagnose_source(const SourceFacts& facts, std::size_t source, const Capture
   const std::uint64_t bad = std::uint64_t{counts.bad_headers} + counts.bad_sequences;
   if (bad != 0) {
     findings.push_back(
-        {.doubt = Doubt::kBadPackets, .source = source, .bytes = bytes, .count = bad});
+        {.problem = SourceProblem::kBadPackets, .source = source, .bytes = bytes, .count = bad});
   }
 }
 
@@ -57,12 +57,13 @@ std::vector<Finding> diagnose(std::span<const SourceFacts> facts, const NotableS
   for (const std::size_t source : notable.sources)
     diagnose_source(facts[source], source, capture, findings);
   if (notable.others != 0) {
-    findings.push_back(
-        {.doubt = Doubt::kManyIds, .bytes = notable.other_bytes, .count = notable.others});
+    findings.push_back({.problem = SourceProblem::kManyIds,
+                        .bytes = notable.other_bytes,
+                        .count = notable.others});
   }
   // The memory of a recording is that of its processes.
   if (!capture.recording && capture.needs_image && !capture.has_image)
-    findings.push_back({.doubt = Doubt::kNoImage});
+    findings.push_back({.problem = SourceProblem::kNoImage});
   return findings;
 }
 

@@ -44,7 +44,8 @@ bool is_stream_of_trace(InputKind kind) {
 
 }  // namespace
 
-Result<void> read_head(live::Head& head, const CaptureOptions& options, const live::Tell& tell) {
+Result<void> read_head(live::Head& head, const CaptureOptions& options,
+                       const live::Notify& notify) {
   const bool stated = is_stated(options);
   const auto start = Clock::now();
   auto look = start + kBetweenLooks;
@@ -62,10 +63,11 @@ Result<void> read_head(live::Head& head, const CaptureOptions& options, const li
     }
     if (reported || now < start + kLong || head.ended()) continue;
     reported = true;
-    tell(size == 0 ? fmt::format("Nothing has arrived from {} yet.", head.name())
-                   : fmt::format("{} from {} do not show yet what kind of trace it is; --protocol "
-                                 "and --framing state it.",
-                                 counted(size, "byte"), head.name()));
+    notify(size == 0
+               ? fmt::format("Nothing has arrived from {} yet.", head.name())
+               : fmt::format("{} from {} do not show yet what kind of trace it is; --protocol "
+                             "and --framing state it.",
+                             counted(size, "byte"), head.name()));
   }
   return {};
 }

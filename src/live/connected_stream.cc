@@ -87,7 +87,7 @@ class ConnectedStream final : public Stream {
     if (!damaged) return std::unexpected(damaged.error());
     // A gap comes after the bytes that were read up to it.
     (out_.empty() ? gap_ : damaged_) |= *damaged;
-    tell(unpacker_->left_out());
+    notify(unpacker_->left_out());
     return {};
   }
 
@@ -114,14 +114,14 @@ class ConnectedStream final : public Stream {
       return;
     }
     if (std::exchange(lost_->reported, true)) return;
-    tell(fmt::format("The connection to {} is lost ({}). Trying again.", address_.place(), why));
+    notify(fmt::format("The connection to {} is lost ({}). Trying again.", address_.place(), why));
   }
 
   void found_again() {
     const std::chrono::duration<double> time = Clock::now() - lost_->since;
     if (lost_->reported)
-      tell(fmt::format("{} sends again after {:.1f} s. The trace it sent in between is missing.",
-                       address_.place(), time.count()));
+      notify(fmt::format("{} sends again after {:.1f} s. The trace it sent in between is missing.",
+                         address_.place(), time.count()));
     lost_.reset();
     gap_ = true;
   }
@@ -129,7 +129,7 @@ class ConnectedStream final : public Stream {
   Result<void> try_again(Milliseconds patience) {
     const auto now = Clock::now();
     if (options_.retry_for && now - lost_->since > *options_.retry_for) {
-      tell(fmt::format("{} could not be reached again; the trace ends here.", address_.place()));
+      notify(fmt::format("{} could not be reached again; the trace ends here.", address_.place()));
       ended_ = true;
       return {};
     }
@@ -146,8 +146,8 @@ class ConnectedStream final : public Stream {
     return {};
   }
 
-  void tell(const std::string& sentence) const {
-    if (options_.tell && !sentence.empty()) options_.tell(sentence);
+  void notify(const std::string& sentence) const {
+    if (options_.notify && !sentence.empty()) options_.notify(sentence);
   }
 
   Address address_;

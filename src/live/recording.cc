@@ -75,8 +75,8 @@ class RecordedStream final : public Stream {
   void give_up(const std::string& path, int number) {
     ::close(trace_);
     trace_ = -1;
-    if (options_.tell)
-      options_.tell(fmt::format(
+    if (options_.notify)
+      options_.notify(fmt::format(
           "--record: cannot write {}: {}. The recording ends here, and the command continues.",
           path, reason(number)));
   }

@@ -66,7 +66,7 @@ class ParallelDecoder::Run {
     if (handover_.out_of_memory()) {
       return fail(
           ErrorCode::kLimit,
-          fmt::format("Memory ran out while {} threads decoded; use fewer threads.", threads_));
+          fmt::format("Out of memory while {} threads decoded; use fewer threads.", threads_));
     }
     if (!goes_on) return {};
     auto last = consumer_.begin();

@@ -121,9 +121,9 @@ Result<const program::Program*> ProgramOpener::open(const std::string& path, std
         fmt::format("{} The merge reads the programs that the shards read.", now.error().detail));
   }
   if (now->bytes != bytes || now->digest != digest) {
-    return fail(ErrorCode::kConflict,
-                fmt::format("{} is not the program that a shard read; put that one in its place.",
-                            escaped(path)));
+    return fail(
+        ErrorCode::kConflict,
+        fmt::format("{} is not the program that a shard read; restore that one.", escaped(path)));
   }
   const std::string same =
       fmt::format("{}:{}:{}:{}", bytes, digest, build_id.empty() ? "name" : "build ID",

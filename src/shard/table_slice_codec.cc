@@ -13,7 +13,7 @@ std::string encode(const SliceEvents& events) {
   std::string out;
   put_files(out, events.files);
   put_seam(out, events.seam);
-  put_number(out, events.says_something ? 1 : 0);
+  put_number(out, events.has_content ? 1 : 0);
   for (const std::string* const text :
        {&events.messages, &events.steps, &events.end_messages, &events.end_steps, &events.end_rows})
     put_text(out, *text);
@@ -25,7 +25,7 @@ Result<SliceEvents> read_slice_events(Bytes content) {
   SliceEvents events;
   events.files = take_files(cursor);
   events.seam = take_seam(cursor);
-  events.says_something = take_flag(cursor);
+  events.has_content = take_flag(cursor);
   for (std::string* const text :
        {&events.messages, &events.steps, &events.end_messages, &events.end_steps, &events.end_rows})
     *text = take_text(cursor);

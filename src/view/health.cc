@@ -65,7 +65,7 @@ std::optional<HealthFinding> overflows_of(TrackNumber number, const OverviewTrac
 
 }  // namespace
 
-Result<std::vector<std::string>> Doubts::get(const Ask& ask, const Stop& stop) {
+Result<std::vector<std::string>> Problems::get(const Ask& ask, const Stop& stop) {
   if (!ask) return std::vector<std::string>();
   const std::scoped_lock lock(mutex_);
   if (!known_) {

@@ -17,7 +17,7 @@ namespace waymark::view {
 
 /// What looks wrong with the capture as a whole, as sentences, which are asked for once.  Any
 /// number of threads may use it.
-class Doubts {
+class Problems {
  public:
   using Ask = std::function<Result<std::vector<std::string>>(const Stop& stop)>;
   /// `ask` may be empty: there are none.

@@ -295,12 +295,12 @@ Result<Hits> TraceSession::find(const Query& query, const Stop& stop) {
 }
 
 Result<std::vector<HealthFinding>> TraceSession::health(const Stop& stop) {
-  const auto doubts = doubts_.get(options_.doubts, stop);
-  if (!doubts) return std::unexpected(doubts.error());
+  const auto problems = problems_.get(options_.problems, stop);
+  if (!problems) return std::unexpected(problems.error());
   std::vector<HealthFinding> findings;
   if (const std::string failure = reading_.failure(); !failure.empty())
     findings.push_back(reading_failed(failure, facts().axis.length));
-  for (const std::string& doubt : *doubts) findings.push_back(finding_of(doubt));
+  for (const std::string& problem : *problems) findings.push_back(finding_of(problem));
   const std::vector<Track> tracks = this->tracks();
   std::ranges::move(places_of_loss(reading_.known()->overview, tracks),
                     std::back_inserter(findings));

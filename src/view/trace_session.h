@@ -103,7 +103,7 @@ class TraceSession final : public Session {
   std::unique_ptr<inputs::CodeMemory> memory_;
   std::unique_ptr<outputs::InstructionPool> instructions_;
   Knowledge knowledge_{};
-  Doubts doubts_;
+  Problems problems_;
   struct KeptCalls {
     std::shared_ptr<const Known> known;
     Window window;

@@ -216,7 +216,7 @@ def moved(copy, sample, tmp_path):
 def test_sources_elsewhere(run, copy, sample, tmp_path):
     folder = moved(copy, sample, tmp_path)
     missing = run('annotate', folder, 'quicksort')
-    missing.one_sentence('the source file ', 'quicksort.c was not found; --source DIR names a folder')
+    missing.one_sentence('the source file ', 'quicksort.c was not found; --source names a folder')
     missing.has('<quicksort+0xe4>')
     assert missing.out.count('last - first') == 0
     expected = run('annotate', sample, 'quicksort').out.replace(str(sample), 'copy')
@@ -248,7 +248,7 @@ def test_without_debug_information(run, copy, sample, tmp_path):
     assert 'quicksort.c' not in shown.out
     shown.matches(r'^ +132 +67 +65 +0x40025c  5400066d  b\.le    0x400328 <quicksort\+0xe4>$')
     subprocess.run([STRIP, '--strip-all', folder / 'quicksort.elf'], check=True)
-    run('annotate', folder, expect=3).says('no function has a name')
+    run('annotate', folder, expect=3).says('functions have no names')
 
 
 def test_without_llvm(run, sample):

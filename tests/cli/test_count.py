@@ -111,8 +111,8 @@ def test_cycles_are_numbers_in_json(run, synth):
 @pytest.mark.parametrize('kind', ['itm_file', 'stm_file'])
 def test_what_traces_no_core_gets_no_advice_for_cores(run, request, kind):
     capture = request.getfixturevalue(kind)
-    run('count', capture, '--by', 'cycles').one_sentence('no source traces the instructions').never_says('Switch')
-    run('find', capture, '--address', 8, expect=1).one_sentence('no source traces the instructions').never_says('--elf')
+    run('count', capture, '--by', 'cycles').one_sentence('no source traces instructions').never_says('Switch')
+    run('find', capture, '--address', 8, expect=1).one_sentence('no source traces instructions').never_says('--elf')
 
 
 def test_a_part_of_the_trace(run, synth):

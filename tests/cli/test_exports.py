@@ -386,7 +386,7 @@ def test_damaged_branch_lists(run, walks, tmp_path):
     run('info', 'cut', expect=3).one_sentence('damaged')
     (tmp_path / 'empty').mkdir()
     said = run('export', 'bolt', 'list', '--symfs', 'empty', expect=1).err
-    assert 'was not found; name the folder' in said
+    assert 'was not found; name its folder' in said
 
 
 def test_a_branch_list_needs_the_packets_of_a_core(run, itm_file, walks):

@@ -100,7 +100,7 @@ def test_tables_in_any_order_equal_the_serial_run(run, tmp_path, walks, runs, sh
     files = dataset(tmp_path / 'serial')
     assert len(files) == 4 * CAPTURES
     assert dataset(tmp_path / 'merged') == files
-    assert 'elements is there already' in run('merge', 'job', '-o', 'merged', expect=2).err
+    assert 'elements exists' in run('merge', 'job', '-o', 'merged', expect=2).err
     assert list((tmp_path / 'job/attempts').iterdir()) == []
 
 
@@ -143,7 +143,7 @@ def test_what_is_missing_is_named_and_resumed(run, tmp_path, walks, runs):
     run('shard', 'job', 'missing')
     run('status', 'job').has('done      9 of 9 shards')
     run('merge', 'job', '-o', 'merged')
-    run('plan', '--resume', 'job').has('Nothing is missing')
+    run('plan', '--resume', 'job').has('are done')
 
 
 def test_inputs_that_changed_or_are_gone_are_refused_by_name(run, tmp_path, walks, runs):
@@ -166,7 +166,7 @@ def test_an_input_that_cannot_be_decoded_is_a_result(run, tmp_path, walks, runs)
     fresh(run, tmp_path)
     run('shard', 'job', 'missing')
     merged = run('merge', 'job', '-o', 'merged', expect=serial.code)
-    assert 'runs/3 gave nothing' in merged.err and 'the sum of 8 of 9 inputs' in merged.err
+    assert 'runs/3 has no result' in merged.err and 'the sum of 8 of 9 inputs' in merged.err
     assert (tmp_path / 'merged').read_bytes() == (tmp_path / 'serial').read_bytes()
 
 

@@ -1,9 +1,11 @@
 """Help, version, and errors for command lines that are not understood."""
+import re
+
 import pytest
 
-COMMANDS = ('info', 'decode', 'count', 'top', 'diff', 'view', 'report', 'plan', 'shard', 'merge', 'status', 'packets',
-            'find', 'index', 'syst', 'collateral', 'assemble',
-            'synth', 'etm4', 'help')
+COMMANDS = ('info', 'doctor', 'decode', 'packets', 'view', 'report', 'find', 'index', 'count', 'annotate', 'interval',
+            'export', 'diff', 'top', 'syst', 'collateral', 'etm4', 'plan', 'shard', 'merge', 'status', 'synth', 'assemble',
+            'help')
 ETM4_COMMANDS = ('caps', 'plan', 'explain', 'simulate', 'apply', 'snapshot')
 ALL = [(), *((name,) for name in COMMANDS), *(('etm4', name) for name in ETM4_COMMANDS)]
 
@@ -100,3 +102,40 @@ def test_sizes(run, tmp_path, size, bytes_made):
 @pytest.mark.parametrize('size', ['4Q', 'K', '4 K', '0x1K', '99999999999T', ''])
 def test_sizes_that_are_not_sizes(run, size):
     run('synth', '-o', 'a', '--size', size, expect=2).one_sentence('--size')
+
+
+def test_the_program_without_arguments_shows_its_help(run):
+    assert run().quiet().out == run('--help').out
+
+
+def test_commands_are_in_groups(run):
+    text = run('--help').out
+    groups = ('Look at a capture', 'Find places', 'Measure', 'Export', 'Compare', 'Watch live trace', 'Read SyS-T messages',
+              'Program a trace unit', 'Process many captures on many machines', 'Make captures for tests', 'Get help')
+    places = [text.index(f'\n{group}:\n') for group in groups]
+    assert places == sorted(places)
+    listed = [line.split()[0] for line in text.split('\nOptions:')[0].splitlines() if line.startswith('  ') and line[2] != ' ']
+    assert sorted(listed) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize('command', ['decode', 'count', 'export', 'view'])
+def test_options_for_special_inputs_come_last(run, command):
+    text = run(command, '--help').lacks('cannot be used with').out.split('\nExamples:')[0]
+    special = [text.index(f'\n{group}') for group in ('For recordings of perf and simpleperf:', 'For raw trace', 'For sigrok')]
+    usual = [text.index(f'\n{group}:\n') for group in ('Options', 'The capture and its programs')]
+    assert max(usual) < min(special)
+    for option in ('--vmlinux', '--pid', '--symfs', '--protocol', '--reg', '--pin'):
+        assert re.search(rf'^ +{option}\b', text[min(special):], re.MULTILINE) or option not in text, option
+        assert not re.search(rf'^ +{option}\b', text[:min(special)], re.MULTILINE), option
+
+
+@pytest.mark.parametrize('args, said', [
+    (['decode'], ['INPUT is missing', 'a snapshot folder', 'waymark decode --help']),
+    (['decode', 'trace.bn'], ['Cannot open trace.bn', 'did you mean trace.bin?']),
+    (['trace.bin'], ["'trace.bin' is a file", 'waymark info trace.bin']),
+    (['decode', 'trace.bin'], ['`waymark info trace.bin` identifies it']),
+    (['plan'], ['waymark plan job.toml -o job']),
+])
+def test_errors_lead_to_the_next_step(run, tmp_path, args, said):
+    (tmp_path / 'trace.bin').write_bytes(bytes(range(256)) * 4)
+    run(*args, expect=None).one_sentence(*said)

@@ -152,7 +152,7 @@ def test_wrong_command_lines(run, arguments, sentence):
 
 def test_unknown_programs_are_named(run, walks):
     said = run('export', 'bolt', walks.capture, '--symbols', walks.program, '--program', 'other', expect=2).err
-    assert '--program other: nothing of this name' in said and 'program' in said
+    assert '--program other: no program of this name' in said and 'program' in said
 
 
 def test_the_list_names_all_formats(run):

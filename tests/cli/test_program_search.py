@@ -165,7 +165,7 @@ def test_bad_input(run, bare, tmp_path, programs, itm_file):
     (tmp_path / 'empty').mkdir()
     run('info', bare, '--programs', 'empty', expect=3).says('the folder has no ELF file')
     (tmp_path / 'cut.elf').write_bytes((programs / 'right.elf').read_bytes()[:50])
-    run('info', bare, '--programs', 'cut.elf').has('not readable', 'None of them was executed')
+    run('info', bare, '--programs', 'cut.elf').has('not readable', 'none of them was executed')
     (tmp_path / 'parts.elf').write_bytes(make_parts(65, bytes.fromhex('c0035fd6') * 16))
     run('info', bare, '--programs', 'parts.elf').has('not readable', 'more than 64 parts with code')
     run('info', itm_file, '--programs', programs, expect=1).says('no source has instruction trace')

@@ -7,8 +7,9 @@ import pytest
 from support import shells
 from support.programs import HANG_SECONDS
 
-COMMANDS = ('info', 'decode', 'count', 'view', 'report', 'packets', 'find', 'index', 'syst', 'collateral', 'assemble',
-            'synth', 'etm4', 'help')
+COMMANDS = ('info', 'doctor', 'decode', 'packets', 'view', 'report', 'find', 'index', 'count', 'annotate', 'interval',
+            'export', 'diff', 'top', 'syst', 'collateral', 'etm4', 'plan', 'shard', 'merge', 'status', 'synth', 'assemble',
+            'help')
 ETM4_COMMANDS = ('caps', 'plan', 'explain', 'simulate', 'apply', 'snapshot')
 ALL = [(), *((name,) for name in COMMANDS), *(('etm4', name) for name in ETM4_COMMANDS)]
 STATIC = ('systprint', 'trc_pkt_lister')

@@ -260,7 +260,7 @@ def test_slices_are_for_whole_tables(run, tmp_path, long):
     write_job(tmp_path, "what = 'events'", long, options="slice-bytes = '64K'")
     assert 'a job has slice_bytes before [options]' in run('plan', 'job.toml', '-o', 'job', expect=2).err
     write_job(tmp_path, "what = 'events'", long, options="dso = 'app'")
-    assert 'dso: call stacks go through all programs' in run('plan', 'job.toml', '-o', 'job', expect=2).err
+    assert 'dso: call stacks cross all programs' in run('plan', 'job.toml', '-o', 'job', expect=2).err
 
 
 def test_rows_of_slices_that_are_damaged_are_named(run, tmp_path, long):
@@ -570,7 +570,7 @@ def test_a_program_that_changed_is_named(run, tmp_path, synth):
     program = tmp_path / 'capture/memory_1.bin'
     program.write_bytes(program.read_bytes() + b'more')
     said = run('merge', 'job', '-o', 'merged', expect=3).err
-    assert f'{program.name} is not the program that a shard read; put that one in its place.' in said
+    assert f'{program.name} is not the program that a shard read; restore that one.' in said
 
 
 def test_jobs_that_cannot_be_made_of_slices(run, tmp_path, long):

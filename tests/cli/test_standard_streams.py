@@ -68,7 +68,7 @@ SHORT_OUTPUT = [
 @pytest.mark.parametrize('args', LONG_OUTPUT)
 def test_a_reader_that_leaves_is_silence(run, places, args, sigpipe):
     result = run.and_leave(*filled(args, places), sigpipe=sigpipe)
-    result.never_says('went away', 'annot write')
+    result.never_says('closed it', 'annot write')
     if '--merge' not in args:  # It tells before the first line which sources have no time.
         result.quiet()
 
@@ -76,7 +76,7 @@ def test_a_reader_that_leaves_is_silence(run, places, args, sigpipe):
 @pytest.mark.parametrize('args', SHORT_OUTPUT)
 def test_a_reader_that_has_left(run, places, args):
     result = run.and_leave(*filled(args, places), lines=0)
-    result.never_says('went away', 'annot write')
+    result.never_says('closed it', 'annot write')
 
 
 def test_the_lister_and_a_reader_that_leaves(lister, systprint, long, long_console):
@@ -181,7 +181,7 @@ def test_an_output_file_that_is_read(run, inputs, args, target):
     run('index', 'board', '-o', 'index')
     run('index', 'board')
     before = contents(inputs)
-    run(*args, '-o', target, expect=2).says(f'-o {target}', 'would be lost')
+    run(*args, '-o', target, expect=2).says(f'-o {target}', 'would be overwritten')
     assert contents(inputs) == before
 
 
@@ -189,7 +189,7 @@ def test_an_output_file_that_is_read(run, inputs, args, target):
 def test_a_script_that_is_read(run, inputs, target):
     before = contents(inputs)
     run('etm4', 'plan', 'good.plan', '--root', 'tree', '--elf', 'program.elf@0x1000', '--script', target,
-        expect=2).says('would be lost')
+        expect=2).says('would be overwritten')
     assert contents(inputs) == before
 
 
@@ -197,7 +197,7 @@ def test_a_snapshot_over_its_own_trace(run, inputs):
     before = contents(inputs)
     for trace, images in ('board/trace.bin', []), ('itm.bin', ['--image', '0x80000=board/program.bin']):
         run('etm4', 'snapshot', '--root', 'tree', '--trace', trace, *images, '-o', 'board', expect=2).says(
-            'would be lost')
+            'would be overwritten')
     assert contents(inputs) == before
 
 
@@ -213,7 +213,7 @@ def test_standard_output_that_is_read(run, inputs, args, target, flags):
     for output in [], ['-o', '-'], ['-o', '/dev/stdout'], ['-o', '/proc/self/fd/1']:
         descriptor = os.open(inputs / target, flags)
         try:
-            run(*args, *output, stdout=descriptor, expect=2).says('would be lost', target)
+            run(*args, *output, stdout=descriptor, expect=2).says('would be overwritten', target)
         finally:
             os.close(descriptor)
         assert contents(inputs) == before
@@ -225,7 +225,7 @@ def test_standard_output_that_is_standard_input(run, inputs, args, output):
     before = contents(inputs)
     target = inputs / ('itm.bin' if args[0] == 'decode' else 'console.txt')
     with open(target, 'rb') as read, open(target, 'ab') as written:
-        run(*args, *output, stdin=read, stdout=written, expect=2).says('would be lost')
+        run(*args, *output, stdin=read, stdout=written, expect=2).says('would be overwritten')
     assert contents(inputs) == before
 
 

@@ -99,9 +99,19 @@ def test_damage_is_a_difference(run):
     run('synth', '--check', 'harmed', expect=1)
 
 
+@pytest.mark.parametrize('protocols, isa', [
+    ('etmv4', 'A64'), ('ete', 'A64'), ('ptm', 'A32'), ('etmv3', 'A32'), ('mtb', 'T32'), ('etmv4,ptm', 'A32')])
+def test_a_protocol_has_a_usual_instruction_set(run, tmp_path, protocols, isa):
+    run('synth', '-o', 'usual', '--protocol', protocols, '--size', 20000)
+    run('synth', '-o', 'stated', '--protocol', protocols, '--size', 20000, '--isa', isa.lower())
+    assert (tmp_path / 'usual/trace.bin').read_bytes() == (tmp_path / 'stated/trace.bin').read_bytes()
+    run('synth', '--check', 'usual').has('equal to the ground truth')
+
+
 @pytest.mark.parametrize('options, status, said', [
-    ([], 2, '--output DIR'),
-    (['-o', 'x', '--protocol', 'ptm'], 2, 'A64'),
+    ([], 2, '--output'),
+    (['-o', 'x', '--protocol', 'ptm', '--isa', 'A64'], 2, 'A64'),
+    (['-o', 'x', '--isa', 'a16'], 2, "'a16' is not A64, A32 or T32"),
     (['-o', 'x', '--protocol', 'nonsense'], 2, 'nonsense'),
     (['-o', 'x', '--framing', 'none', '--cores', '2'], 2, ''),
     (['-o', 'x', '--elf', 'missing.elf'], 3, 'missing.elf'),

@@ -74,6 +74,7 @@ def test_everything(run, inputs):
     (['--channel', 1], '333 0x01234567 bad'),
     (['--channel', 4, '--channel', 1, '--unit', 5, '--type', 'string'], 'one 333 bad'),
     (['--from', 2000, '--to', 3001], 'two 333'),
+    (['--from', 't:2000', '--to', 't:0xBB9'], 'two 333'),
     (['--from', '0xFA0'], '0x01234567 bad'),
     (['--only-bad'], 'bad'),
     (['--guid', SHORT], 'bad'),
@@ -85,7 +86,7 @@ def test_filters(run, inputs, options, expected):
 
 @pytest.mark.parametrize('option, value', [
     ('--severity', 'loud'), ('--type', 'text'), ('--origin', 'x'), ('--guid', '5'), ('--from', 'now'),
-    ('--frequency', '1M')])
+    ('--frequency', '1Q')])
 def test_values_that_are_refused(run, inputs, option, value):
     run('syst', 'all.stp', option, value, expect=2).one_sentence(option).empty()
 
@@ -114,7 +115,8 @@ def test_strict_stops_at_the_first_bad_message(run, tmp_path):
 
 
 def test_the_frequency_of_the_trace_comes_before_that_of_the_command_line(run, inputs):
-    run('syst', 'all.stp', '--frequency', 500000, '--master', 129).has('0.001000000')
+    for frequency in (500000, '500k', '0.5 MHz'):
+        run('syst', 'all.stp', '--frequency', frequency, '--master', 129).has('0.001000000')
     run('syst', 'none.stp').has('              1000  129:4')
     run('syst', 'none.stp', '--frequency', 500000).has('0.002000000  129:4')
 

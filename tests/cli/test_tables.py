@@ -261,14 +261,14 @@ def test_hostile_names_are_escaped(run, hostile_capture, tables, tmp_path):
 # --- What can go wrong ---------------------------------------------------------------------------
 
 def test_it_needs_a_folder(run, walks):
-    assert 'name it with -o DIR' in run('export', 'parquet', walks.capture, expect=2).err
+    assert 'name it with -o' in run('export', 'parquet', walks.capture, expect=2).err
 
 
 def test_tables_of_two_exports_are_not_mixed(run, walks, tables, tmp_path):
     folder = tables(walks.capture, '--table', 'counts')
     before = (folder / 'counts/part-00000.parquet').read_bytes()
     said = run('export', 'parquet', walks.capture, '-o', 'tables', expect=2).err
-    assert 'counts is there already' in said
+    assert 'counts exists' in said
     assert (folder / 'counts/part-00000.parquet').read_bytes() == before
     # Another table has a place beside it.
     tables(walks.capture, '--table', 'calls')

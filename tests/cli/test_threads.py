@@ -64,4 +64,4 @@ def test_memory_that_runs_out_gives_no_partial_counts(run, synth, sanitized, thr
             assert result.out == whole
         else:
             assert result.code in (3, 5)
-            result.says('Memory ran out' if result.code == 5 else '').empty()
+            result.says('Out of memory' if result.code == 5 else '').empty()

@@ -428,7 +428,7 @@ def test_reading_that_fails(run, repository, quicksort, failing_open, tmp_path):
         failing = failing_open('names.elf', times)
         result = run('report', quicksort, '--symbols', 'names.elf', '-o', f'{times}.html', env=failing, expect=None)
         codes.add(result.code)
-        if 'The report has what comes before' not in result.err:
+        if 'The report covers the trace before it' not in result.err:
             continue
         # A report is written, but nothing takes it for a complete one.
         assert result.code == 3
@@ -516,6 +516,29 @@ def test_a_report_has_the_windows_that_are_asked_for(run, quicksort, tmp_path):
                          (f'{axis["length"] + 1}..{axis["length"] + 2}', 'the trace ends')):
         run('report', quicksort, '-o', 'none.html', '--window', window, expect=2).one_sentence('--window', said)
     assert not (tmp_path / 'none.html').exists()
+
+
+def test_a_report_holds_the_whole_capture(run, repository, tmp_path):
+    sample = repository / 'samples/quicksort'
+    run('report', sample, '-o', 'report.html', '--window', 'all').quiet()
+    requests = data_of((tmp_path / 'report.html').read_text())['requests']
+    length = requests['capture']['axis']['length']
+    # Windows side by side make up the axis.
+    parts = sorted(tuple(float(text) for text in re.fullmatch(r'timeline\?from=(.*)&to=(.*)&width=.*', request).groups())
+                   for request in requests if request.startswith('timeline?'))
+    parts.remove((0, length))
+    assert parts[0][0] == 0 and parts[-1][1] == length
+    assert all(one[1] == other[0] for one, other in zip(parts, parts[1:]))
+    # Each instruction of each source is in a list.
+    held = {}
+    for request, answer in requests.items():
+        if request.startswith('instructions?'):
+            source = int(re.search(r'source=(\d+)', request).group(1))
+            held.setdefault(source, set()).update(entry['n'] for entry in answer['instructions'])
+    executing = {source['id']: source['instructions'] for source in requests['capture']['sources'] if source['instructions']}
+    assert executing and held == {source: set(range(count)) for source, count in executing.items()}
+    run('report', sample, '-o', 'small.html', '--window', 'all', '--max-size', '700000').says('the instructions from here on')
+    assert (tmp_path / 'small.html').stat().st_size <= 700000
 
 
 def test_a_report_keeps_to_its_size(run, repository, synth, tmp_path):

@@ -45,14 +45,14 @@ TEST(WindowEnd, waits_for_sources_that_have_more) {
 
 TEST(WindowEnd, a_source_that_gave_something_later_is_done) {
   Bench bench;
-  bench.end.tell(0x10, kTo - 1);
+  bench.end.add(0x10, kTo - 1);
   EXPECT_FALSE(bench.reached(kTo));
   EXPECT_TRUE(bench.left.none());
-  bench.end.tell(0x10, kTo);
+  bench.end.add(0x10, kTo);
   EXPECT_FALSE(bench.reached(kTo));
   EXPECT_TRUE(bench.left[0x10]);
   EXPECT_FALSE(bench.left[0x11]);
-  bench.end.tell(0x11, kTo + 5);
+  bench.end.add(0x11, kTo + 5);
   EXPECT_TRUE(bench.reached(kTo));
 }
 
@@ -67,7 +67,7 @@ TEST(WindowEnd, a_source_holds_back_a_limited_number_of_bytes) {
 
 TEST(WindowEnd, without_a_place_nothing_ends) {
   WindowEnd none;
-  none.tell(0x10, kNoIndex - 1);
+  none.add(0x10, kNoIndex - 1);
   EXPECT_FALSE(none.reached(kNoIndex - 1, {}, {}, {}));
 }
 

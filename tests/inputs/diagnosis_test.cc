@@ -26,7 +26,7 @@ TEST(Diagnosis, a_good_source_has_no_findings) {
 
 TEST(Diagnosis, a_source_without_bytes_was_off) {
   EXPECT_EQ(findings({source(1000, 3), source(0, 0)}),
-            (Findings{{.doubt = Doubt::kNoBytes, .source = 1}}));
+            (Findings{{.problem = SourceProblem::kNoBytes, .source = 1}}));
 }
 
 TEST(Diagnosis, a_cpu_without_bytes_in_a_recording_is_usual) {
@@ -35,7 +35,7 @@ TEST(Diagnosis, a_cpu_without_bytes_in_a_recording_is_usual) {
 
 TEST(Diagnosis, bytes_without_a_sync_point_cannot_be_decoded) {
   EXPECT_EQ(findings({source(1000, 0, 1000)}),
-            (Findings{{.doubt = Doubt::kNoSyncPoint, .source = 0, .bytes = 1000}}));
+            (Findings{{.problem = SourceProblem::kNoSyncPoint, .source = 0, .bytes = 1000}}));
 }
 
 TEST(Diagnosis, a_source_that_starts_in_sync_needs_no_sync_point) {
@@ -45,21 +45,25 @@ TEST(Diagnosis, a_source_that_starts_in_sync_needs_no_sync_point) {
 }
 
 TEST(Diagnosis, more_than_half_before_the_first_sync_point_is_late) {
-  EXPECT_EQ(findings({source(1000, 1, 501)}),
-            (Findings{{.doubt = Doubt::kLateSyncPoint, .source = 0, .bytes = 1000, .count = 501}}));
+  EXPECT_EQ(
+      findings({source(1000, 1, 501)}),
+      (Findings{
+          {.problem = SourceProblem::kLateSyncPoint, .source = 0, .bytes = 1000, .count = 501}}));
 }
 
 TEST(Diagnosis, bad_headers_and_sequences_are_bad_packets) {
   SourceFacts facts = source(1000, 1);
   facts.counts.bad_headers = 2;
   facts.counts.bad_sequences = 3;
-  EXPECT_EQ(findings({facts}),
-            (Findings{{.doubt = Doubt::kBadPackets, .source = 0, .bytes = 1000, .count = 5}}));
+  EXPECT_EQ(
+      findings({facts}),
+      (Findings{{.problem = SourceProblem::kBadPackets, .source = 0, .bytes = 1000, .count = 5}}));
 }
 
 TEST(Diagnosis, instructions_need_an_image) {
   const std::vector<SourceFacts> facts = {source(1000, 1)};
-  EXPECT_EQ(findings(facts, {.needs_image = true}), (Findings{{.doubt = Doubt::kNoImage}}));
+  EXPECT_EQ(findings(facts, {.needs_image = true}),
+            (Findings{{.problem = SourceProblem::kNoImage}}));
   EXPECT_EQ(findings(facts, {.needs_image = true, .has_image = true}), Findings{});
   // The memory of a recording is that of its processes.
   EXPECT_EQ(findings(facts, {.recording = true, .needs_image = true}), Findings{});
@@ -74,8 +78,8 @@ TEST(Diagnosis, of_many_ids_those_that_look_like_damage_are_summed_up) {
   EXPECT_EQ(notable.others, 15);
   EXPECT_EQ(notable.other_bytes, 15);
   EXPECT_EQ(diagnose(facts, notable, {}),
-            (Findings{{.doubt = Doubt::kNoSyncPoint, .source = 5, .bytes = 500},
-                      {.doubt = Doubt::kManyIds, .bytes = 15, .count = 15}}));
+            (Findings{{.problem = SourceProblem::kNoSyncPoint, .source = 5, .bytes = 500},
+                      {.problem = SourceProblem::kManyIds, .bytes = 15, .count = 15}}));
   EXPECT_EQ(notable_sources(facts, true).sources.size(), 17U);
 }
 

@@ -81,7 +81,7 @@ TEST(ConnectedStream, connects_again_and_says_where_bytes_are_missing) {
   });
   std::vector<std::string> told;
   auto stream = connect(listener.address(),
-                        {.tell = [&](const std::string& sentence) { told.push_back(sentence); },
+                        {.notify = [&](const std::string& sentence) { told.push_back(sentence); },
                          .retry_for = Milliseconds(1000)});
   ASSERT_TRUE(stream.has_value()) << stream.error().detail;
   EXPECT_EQ(text_of(**stream), "one|two");

@@ -81,7 +81,7 @@ TEST_F(Recording, comes_back_with_its_marks) {
                                {PieceKind::kBytes, {4}, 2000},
                                {PieceKind::kBytes, {5, 6}, 3000}};
   auto recorded =
-      record(std::make_unique<Played>(steps), {.path = path_, .arrivals = true, .tell = {}});
+      record(std::make_unique<Played>(steps), {.path = path_, .arrivals = true, .notify = {}});
   ASSERT_TRUE(recorded.has_value());
   EXPECT_EQ(all_of(**recorded), std::vector<Step>(steps.begin(), steps.end()));
   (*recorded)->released();
@@ -115,8 +115,9 @@ TEST_F(Recording, without_events_has_no_marks) {
 TEST_F(Recording, full_disk_ends_the_recording_and_not_the_stream) {
   std::vector<std::string> told;
   auto recorded = record(std::make_unique<Played>(std::deque<Step>{{.bytes = {1}}, {.bytes = {2}}}),
-                         {.path = "/dev/full",
-                          .tell = [&](const std::string& sentence) { told.push_back(sentence); }});
+                         {.path = "/dev/full", .notify = [&](const std::string& sentence) {
+                            told.push_back(sentence);
+                          }});
   ASSERT_TRUE(recorded.has_value());
   EXPECT_EQ(all_of(**recorded).size(), 2U);
   ASSERT_EQ(told.size(), 1U);

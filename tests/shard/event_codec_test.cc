@@ -165,7 +165,7 @@ TEST(EventCodec, what_is_not_an_event_is_bad) {
 
 TEST(TableSliceCodec, there_and_back_and_content_that_is_cut_is_refused) {
   const SliceEvents events{.seam = {.framing = true, .sources = {{.active = true, .holds = false}}},
-                           .says_something = true,
+                           .has_content = true,
                            .messages = "messages",
                            .steps = "steps",
                            .end_messages = "more messages",
@@ -177,7 +177,7 @@ TEST(TableSliceCodec, there_and_back_and_content_that_is_cut_is_refused) {
   ASSERT_TRUE(got);
   EXPECT_EQ(got->seam, events.seam);
   EXPECT_EQ(got->files, events.files);
-  EXPECT_TRUE(got->says_something);
+  EXPECT_TRUE(got->has_content);
   EXPECT_EQ(got->messages, events.messages);
   EXPECT_EQ(got->steps, events.steps);
   EXPECT_EQ(got->end_messages, events.end_messages);

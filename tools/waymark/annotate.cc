@@ -98,11 +98,11 @@ std::expected<std::vector<ExecutedFunction>, int> choose(const ExecutedPrograms&
   return chosen;
 }
 
-void tell_missing(const outputs::SourceFiles& sources) {
+void report_missing_sources(const outputs::SourceFiles& sources) {
   if (sources.missing().empty()) return;
   const std::string first = escaped(sources.missing().front());
   const std::size_t count = sources.missing().size();
-  note(fmt::format("{}; --source DIR names a folder to look in.",
+  note(fmt::format("{}; --source names a folder to search.",
                    count == 1
                        ? fmt::format("the source file {} was not found", first)
                        : fmt::format("{} source files were not found, such as {}", count, first)));
@@ -146,7 +146,7 @@ void write(Output& output, ExecutedPrograms& programs,
     }
     if (!output.settle()) return;
   }
-  tell_missing(sources);
+  report_missing_sources(sources);
 }
 
 /// Writes what was counted; the exit code.
@@ -165,16 +165,15 @@ int show(const inputs::Capture& capture, Counted& counted, outputs::PlaceLookup 
                                        .cycles = all.has_cycles(),
                                        .complete = counted.code == kOk};
   if (options.by_cycles && !facts.cycles) {
-    return complain("--by cycles: the trace has no cycle counts. Switch them on in the trace unit.",
+    return complain("--by cycles: the trace has no cycle counts; enable them in the trace unit.",
                     kUsage);
   }
   ExecutedPrograms programs(capture, std::move(places), all, load_llvm());
   const auto functions = choose(programs, options);
   if (!functions) return functions.error();
-  if (functions->empty())
-    return complain("nothing was executed in a function that has a name.", kDamaged);
+  if (functions->empty()) return complain("no named function was executed.", kDamaged);
   if (!facts.complete) {
-    note(fmt::format("the counts are those of the first {} of {} bytes.", counted.read_to,
+    note(fmt::format("the counts cover the first {} of {} bytes.", counted.read_to,
                      capture.trace_bytes()));
   }
   write(output, programs, *functions, options, facts);
@@ -207,10 +206,10 @@ int run(const AnnotateOptions& options) {
   std::optional<Selection>& selected = *selection;
   if (selected && selected->by_program()) keep_programs(counted, *selected);
   const std::string_view nothing =
-      selected ? "nothing that was selected was executed." : why_nothing(*capture, window);
+      selected ? "none of the selected code was executed." : why_nothing(*capture, window);
   const int code = show(*capture, counted, *std::move(places), nothing, options, *output);
-  if (missing) missing->tell();
-  tell_mismatches(*capture, code);
+  if (missing) missing->report();
+  report_mismatches(*capture, code);
   return code;
 }
 
@@ -219,23 +218,23 @@ int run(const AnnotateOptions& options) {
 void add_annotate(Command& app, int& exit_code) {
   auto options = std::make_shared<AnnotateOptions>();
   Command* command = app.add_subcommand(
-      "annotate", "Show the source and instructions of functions, with their counts");
+      "annotate", "Show source lines and instructions with their execution counts");
   add_input_options(*command, options->input);
   command->add_option("FUNCTION", options->functions,
-                      "A function by its name or by an address in it, as the program was linked; "
-                      "default: those that executed most instructions");
+                      "A function, by its name or an address in it (as linked); default: the "
+                      "functions with the most instructions");
   add_format_option(*command, options->format, true);
   command->add_option("-o,--output", options->output, "write to this file")->type_name("FILE");
   command
       ->add_option("--top", options->top,
-                   "show the N functions that executed most, if none is named; default: 5")
+                   "show the N functions with the most instructions, if none is named; default: 5")
       ->type_name("N")
       ->check(positive_number())
       ->excludes("FUNCTION");
   command
       ->add_option_function(
           "--by", [options](const std::string& name) { options->by_cycles = name == "cycles"; },
-          "what --top orders functions by; default: instructions")
+          "how --top orders functions; default: instructions")
       ->type_name("WHAT")
       ->check(one_of({"instructions", "cycles"}))
       ->excludes("FUNCTION");
@@ -243,14 +242,14 @@ void add_annotate(Command& app, int& exit_code) {
   command->remove_option(command->get_option("--source"));
   command
       ->add_option("--source", options->sources,
-                   "Look for source files in this folder; OLD=NEW: NEW takes the place of OLD at "
-                   "the beginning of their paths; may be repeated")
+                   "Look for source files in this folder; OLD=NEW: replace OLD with NEW at the "
+                   "beginning of their paths; may be repeated")
       ->type_name("DIR")
       ->allow_extra_args(false);
   command
       ->add_option("--symbols", options->symbols.files,
-                   "A program whose symbols name the functions, if the image is not an ELF file; "
-                   "@ADDRESS: how far above its link addresses it was loaded; may be repeated")
+                   "A program (ELF file) whose symbols name the functions, if the image has none; "
+                   "@ADDRESS: its load address minus its link address; may be repeated")
       ->type_name("FILE[@ADDRESS]")
       ->allow_extra_args(false);
   add_selection_options(*command, options->selection);
@@ -258,7 +257,8 @@ void add_annotate(Command& app, int& exit_code) {
   add_window_options(*command, options->window);
   command->footer(
       "Examples:\n"
-      "  waymark annotate board/                      the five functions that executed most\n"
+      "  waymark annotate board/                      the five functions with the most "
+      "instructions\n"
       "  waymark annotate board/ main irq_handler\n"
       "  waymark annotate board/ 0x80001240 --source ~/firmware\n"
       "  waymark annotate perf.data --symfs sysroot/ --source /build/src=src --top 20");

@@ -48,7 +48,7 @@ int run(const AssembleOptions& options) {
 
 void add_assemble(Command& app, int& exit_code) {
   auto options = std::make_shared<AssembleOptions>();
-  Command* command = app.add_subcommand("assemble", "Make a snapshot from a trace script");
+  Command* command = app.add_subcommand("assemble", "Assemble a snapshot from a trace script");
   command
       ->add_option("FILE", options->script,
                    "the trace script; see docs/trace-scripts.md; - for standard input")

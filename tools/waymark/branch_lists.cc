@@ -117,7 +117,7 @@ int list_of_trace(const BranchListExport& wanted, const std::string& path,
   if (code == kInterrupted) return code;
   builder.finish();
   const exports::FoundBranches found = builder.take();
-  if (const int none = tell_found(path, found); none != kOk) return none;
+  if (const int none = report_found(path, found); none != kOk) return none;
   exports::add(list, found.list);
   return code;
 }
@@ -195,16 +195,16 @@ exports::BranchListBuilder::Locate BranchTrace::locate() const {
   };
 }
 
-int tell_found(const std::string& path, const exports::FoundBranches& found) {
+int report_found(const std::string& path, const exports::FoundBranches& found) {
   if (!found.saw_packets) {
-    return complain(fmt::format("{}: a branch list is made of the packets of an ETMv4 or ETE, and "
-                                "there are none.",
-                                escaped(path)),
-                    kDamaged);
+    return complain(
+        fmt::format("{}: a branch list needs the packets of an ETMv4 or ETE, and there are none.",
+                    escaped(path)),
+        kDamaged);
   }
   if (found.lost != 0) {
-    note(fmt::format("{}: {} left out, because nobody knows to which program they belong.",
-                     escaped(path), counted(found.lost, "atom is", "atoms are")));
+    note(fmt::format("{}: {} left out, because their program is unknown.", escaped(path),
+                     counted(found.lost, "atom is", "atoms are")));
   }
   if (found.cancelled != 0) {
     note(
@@ -270,12 +270,11 @@ bool BranchListCounts::add(const exports::BranchList& list, const AddCounts& add
   return is_new;
 }
 
-void BranchListCounts::tell(const std::string& path) const {
+void BranchListCounts::report(const std::string& path) const {
   for (const std::string& program : missing_) {
-    note(
-        fmt::format("{}: {} was not found; name the folder with the programs with --symfs, or "
-                    "the program with --elf.",
-                    escaped(path), escaped(program)));
+    note(fmt::format(
+        "{}: {} was not found; name its folder with --symfs, or the program itself with --elf.",
+        escaped(path), escaped(program)));
   }
   if (lost_ != 0) {
     note(fmt::format("{}: {} left out, because the code of its programs has no branch for them.",

@@ -36,7 +36,7 @@ class BranchListCounts {
   /// Instructions that were found.
   [[nodiscard]] std::uint64_t instructions() const { return instructions_; }
   /// Says on standard error which programs were missing, and what did not fit to them.
-  void tell(const std::string& path) const;
+  void report(const std::string& path) const;
 
  private:
   const perf::ProgramFile* find(const exports::BinaryName& name);
@@ -80,7 +80,7 @@ class BranchTrace {
 };
 
 /// Says which atoms of a whole trace are in no list.  kOk, or the exit code for it.
-int tell_found(const std::string& path, const exports::FoundBranches& found);
+int report_found(const std::string& path, const exports::FoundBranches& found);
 
 /// Adds one input to a list, and what it read to `files`.  The result is the exit code.
 int add_branch_list(const BranchListExport& wanted, const std::string& path,

@@ -144,7 +144,7 @@ int join_branch_slices(const shard::Folder& folder, std::size_t first,
   failed = add_slices(folder, first, trace->capture(), work);
   if (failed != kOk) return failed;
   const exports::FoundBranches found = work.take();
-  const int code = tell_found(path, found);
+  const int code = report_found(path, found);
   if (code == kOk) exports::add(list, found.list);
   return code;
 }

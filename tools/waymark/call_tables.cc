@@ -69,30 +69,30 @@ void add_stack_options(Command& command, bool& replace_tail_calls, bool& excepti
           [&replace_tail_calls](const std::string& name) {
             replace_tail_calls = name == "replace";
           },
-          "what becomes of a function that ends with a branch to another one: keep, it calls that "
-          "one, or replace, that one takes its place; default: keep")
+          "how to count a branch from the end of a function to another one: keep (a call) or "
+          "replace (the other one takes its place); default: keep")
       ->type_name("WHAT")
       ->check(one_of({"keep", "replace"}));
   command
       .add_option_function(
           "--exceptions",
           [&exceptions_apart](const std::string& name) { exceptions_apart = name == "apart"; },
-          "where handlers of exceptions are: nested, below the function that they interrupted, or "
-          "apart from it; default: nested")
+          "where exception handlers appear: nested below the interrupted function, or apart from "
+          "it; default: nested")
       ->type_name("WHERE")
       ->check(one_of({"nested", "apart"}));
 }
 
 void add_call_table_options(Command& command, CallTableOptions& options) {
-  Option* const tree = command.add_flag(
-      "--tree", options.tree,
-      "show functions below their callers, with what they executed themselves and with all that "
-      "they called; --top N: those that executed most");
+  Option* const tree =
+      command.add_flag("--tree", options.tree,
+                       "show the call tree, with the instructions of each function alone and "
+                       "including its callees; --top N: the N largest");
   Option* const callers =
-      command.add_option("--callers", options.callers, "show what called this function")
+      command.add_option("--callers", options.callers, "show the callers of this function")
           ->type_name("FUNCTION");
   Option* const callees =
-      command.add_option("--callees", options.callees, "show what this function called")
+      command.add_option("--callees", options.callees, "show the callees of this function")
           ->type_name("FUNCTION");
   for (Option* const option : {tree, callers, callees})
     for (const char* const other : {"--by", "--edges", "--functions"})
@@ -105,7 +105,7 @@ void add_call_table_options(Command& command, CallTableOptions& options) {
 int write_call_tables(const CallTableRun& run) {
   if (!run.selection.programs.empty()) {
     return complain(
-        "--dso: call stacks go through all programs; select threads with --pid, --tid "
+        "--dso: call stacks cross all programs; select threads with --pid, --tid "
         "or --comm.",
         kUsage);
   }
@@ -140,14 +140,14 @@ int write_call_tables(const CallTableRun& run) {
     return complain(
         fmt::format(
             "{}: no instruction could be counted: {}", inputs::trace_name(*capture),
-            *selection ? "nothing that was selected was executed." : why_nothing(*capture, window)),
+            *selection ? "none of the selected code was executed." : why_nothing(*capture, window)),
         kDamaged);
   }
   int code = write_tables(output->text(), engine.tree(), run,
                           {.cycles = whole.cycles != 0, .complete = traced == kOk});
   code = finish_output(*output, code == kOk ? traced : code);
-  tell_quality(engine);
-  tell_mismatches(*capture, code);
+  report_quality(engine);
+  report_mismatches(*capture, code);
   if (run.statistics && code != kReaderLeft) {
     print_stack_quality(engine);
     print_statistics(*capture);

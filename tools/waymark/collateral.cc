@@ -41,11 +41,10 @@ int run(const CollateralOptions& options) {
     }
   }
   if (!sites->guid) {
-    return complain(
-        fmt::format("{}: the program does not name its client. Name it with --guid, or add "
-                    "WAYMARK_SYST_CLIENT to the program.",
-                    name),
-        kInput);
+    return complain(fmt::format("{}: the program does not name its client; name it with --guid, or "
+                                "add WAYMARK_SYST_CLIENT to the program.",
+                                name),
+                    kInput);
   }
   const auto xml = syst::write_collateral(*sites);
   if (!xml) return complain(fmt::format("{}: {}", name, xml.error().detail), kInput);
@@ -63,7 +62,7 @@ int run(const CollateralOptions& options) {
 void add_collateral(Command& app, int& exit_code) {
   auto options = std::make_shared<CollateralOptions>();
   Command* command = app.add_subcommand(
-      "collateral", "Make SyS-T collateral from a program that sends catalog messages");
+      "collateral", "Extract SyS-T collateral from a program with catalog messages");
   command
       ->add_option("PROGRAM", options->program,
                    "the ELF file of the program, or one of its object files; - for standard input")

@@ -21,7 +21,7 @@ namespace waymark::cli {
 namespace {
 
 constexpr auto kFooter =
-    "INPUT is the folder of a trace snapshot, or raw trace; which of them is\n"
+    "INPUT is a snapshot folder, a recording of perf, raw trace or a live source; its kind\nis "
     "detected automatically.\n"
     "\n"
     "Examples:\n"
@@ -32,22 +32,46 @@ constexpr auto kFooter =
 struct Entry {
   std::string_view name;
   void (*add)(Command& app, int& exit_code);
+  std::string_view group;
 };
+
+constexpr std::string_view kLook = "Look at a capture";
+constexpr std::string_view kFind = "Find places";
+constexpr std::string_view kMeasure = "Measure";
+constexpr std::string_view kExport = "Export";
+constexpr std::string_view kCompare = "Compare";
+constexpr std::string_view kLive = "Watch live trace";
+constexpr std::string_view kSyst = "Read SyS-T messages";
+constexpr std::string_view kUnit = "Program a trace unit";
+constexpr std::string_view kFleet = "Process many captures on many machines";
+constexpr std::string_view kMake = "Make captures for tests";
+constexpr std::string_view kHelp = "Get help";
 
 /// In the order of `waymark --help`.
 constexpr Entry kCommands[] = {
-    {"info", add_info},         {"doctor", add_doctor},
-    {"decode", add_decode},     {"count", add_count},
-    {"annotate", add_annotate}, {"export", add_export},
-    {"interval", add_interval}, {"top", add_top},
-    {"diff", add_diff},         {"view", add_view},
-    {"report", add_report},     {"plan", add_plan},
-    {"shard", add_shard},       {"merge", add_merge},
-    {"status", add_status},     {"packets", add_packets},
-    {"find", add_find},         {"index", add_index},
-    {"syst", add_syst},         {"collateral", add_collateral},
-    {"assemble", add_assemble}, {"synth", add_synth},
-    {"etm4", add_etm4},
+    {"info", add_info, kLook},
+    {"doctor", add_doctor, kLook},
+    {"decode", add_decode, kLook},
+    {"packets", add_packets, kLook},
+    {"view", add_view, kLook},
+    {"report", add_report, kLook},
+    {"find", add_find, kFind},
+    {"index", add_index, kFind},
+    {"count", add_count, kMeasure},
+    {"annotate", add_annotate, kMeasure},
+    {"interval", add_interval, kMeasure},
+    {"export", add_export, kExport},
+    {"diff", add_diff, kCompare},
+    {"top", add_top, kLive},
+    {"syst", add_syst, kSyst},
+    {"collateral", add_collateral, kSyst},
+    {"etm4", add_etm4, kUnit},
+    {"plan", add_plan, kFleet},
+    {"shard", add_shard, kFleet},
+    {"merge", add_merge, kFleet},
+    {"status", add_status, kFleet},
+    {"synth", add_synth, kMake},
+    {"assemble", add_assemble, kMake},
 };
 
 void add_help(Command& app, int& exit_code) {
@@ -80,7 +104,7 @@ void complete_command(Command& app) {
   if (is_leaf && prints_for_people(app) && app.get_option_no_throw("--color") == nullptr) {
     app.add_option_function(
            "--color", [](const std::string& word) { set_colour_mode(*colour_mode(word)); },
-           "when to colour text; auto, the default, does so on a terminal")
+           "when to colour text; auto: on a terminal")
         ->type_name("WHEN")
         ->check(one_of({"auto", "always", "never"}));
   }
@@ -88,15 +112,23 @@ void complete_command(Command& app) {
     const std::string type = option->get_type_name();
     const std::string name = type.substr(0, type.find(':'));
     if (type.find("SIZE") != std::string::npos) continue;
-    if (name == "UINT" || name == "INT" || name == "N" || name == "HZ") option->transform(number());
+    if (name == "UINT" || name == "INT" || name == "N") option->transform(number());
   }
   for (const auto& sub : app.get_subcommands()) complete_command(*sub);
+}
+
+/// The groups of the commands of the program.
+void group_commands(CommandRow& program) {
+  for (CommandRow& command : program.commands) {
+    const auto* const entry = std::ranges::find(kCommands, command.word(), &Entry::name);
+    command.group = entry == std::end(kCommands) ? kHelp : entry->group;
+  }
 }
 
 }  // namespace
 
 std::unique_ptr<Command> make_commands(int& exit_code, std::string_view only) {
-  auto app = std::make_unique<Command>("Decode Arm CoreSight trace: what did the cores execute?",
+  auto app = std::make_unique<Command>("Decode Arm CoreSight trace: see what the cores executed.",
                                        "waymark");
   app->set_help_flag("-h,--help", "show this help and exit");
   app->set_version_flag("-V,--version", "waymark " WAYMARK_VERSION, "show the version and exit");
@@ -121,9 +153,16 @@ int print_text(std::string_view text) {
   return finish_output(*output, kOk);
 }
 
+CommandRow describe_program(const Command& app) {
+  CommandRow row = describe(app);
+  group_commands(row);
+  return row;
+}
+
 int print_help(const Command& command) {
-  const CommandRow row = describe(command);
-  return print_text(command.get_parent() == nullptr ? program_help_text(row) : help_text(row));
+  if (command.get_parent() == nullptr)
+    return print_text(program_help_text(describe_program(command)));
+  return print_text(help_text(describe(command)));
 }
 
 }  // namespace waymark::cli

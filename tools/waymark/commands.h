@@ -7,6 +7,7 @@
 namespace waymark::cli {
 
 class Command;
+struct CommandRow;
 
 /// The command line with every command, or with the command named `only` if there is one.  To make
 /// the options of all commands takes longer than many runs do.  A command that was parsed stores
@@ -15,6 +16,8 @@ std::unique_ptr<Command> make_commands(int& exit_code, std::string_view only = {
 
 /// Prints to standard output; returns the exit code.
 int print_text(std::string_view text);
+/// The program and its commands, in groups.
+CommandRow describe_program(const Command& app);
 int print_help(const Command& command);
 
 void add_info(Command& app, int& exit_code);

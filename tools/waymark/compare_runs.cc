@@ -94,7 +94,8 @@ std::expected<ComparedRuns::Opened, int> ComparedRuns::open_run(Side side, bool 
   if (!capture) return std::unexpected(capture.error());
   if (!traces_a_core(*capture)) {
     return std::unexpected(complain(
-        fmt::format("{}: it traces no core, so there is nothing to compare.", input.path), kInput));
+        fmt::format("{}: it does not trace a core, so there is nothing to compare.", input.path),
+        kInput));
   }
   Opened opened{.capture = std::make_unique<inputs::Capture>(*std::move(capture))};
   auto places = place_lookup(*opened.capture, options_.symbols);
@@ -198,7 +199,7 @@ int ComparedRuns::run() {
   for (Side side = 0; side < diff::kSides; ++side)
     if (const int code = locate(side); code != kOk) return code;
   // Where a program is not the one that ran, the runs seem to diverge.
-  for (const Opened& opened : runs_) tell_mismatches(*opened.capture, kOk);
+  for (const Opened& opened : runs_) report_mismatches(*opened.capture, kOk);
   return kOk;
 }
 

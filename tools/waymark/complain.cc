@@ -20,7 +20,7 @@ void say(std::string_view kind, std::string_view sentence) noexcept {
     // In one write: other programs may write to the same terminal.
     write_to_standard_error(text.view());
   } catch (const std::bad_alloc&) {
-    write_to_standard_error("waymark: Memory ran out.\n");
+    write_to_standard_error("waymark: Out of memory.\n");
   }
 }
 
@@ -33,13 +33,13 @@ int complain(std::string_view sentence, int code) noexcept {
 
 int complain_of_memory() noexcept {
   return complain(
-      "Memory ran out. Free some, raise the limit (ulimit -v), or use fewer threads with -j.",
+      "Out of memory. Free some, raise the limit (ulimit -v), or use fewer threads with -j.",
       kMemory);
 }
 
 int complain_of_resources(const std::system_error& error) noexcept {
   try {
-    return complain(std::string("The system refused a resource, such as a thread: ") +
+    return complain(std::string("A resource of the system, such as a thread, is not available: ") +
                         error.what() +
                         ". Raise the limit (ulimit -u, ulimit -v), or use fewer threads with -j.",
                     kMemory);

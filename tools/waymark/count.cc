@@ -154,10 +154,9 @@ void write_counts(TextBuffer& out, const inputs::Capture& capture, Counted& coun
   view.facts.cycles = all.has_cycles();
   if (options.order == count::Order::kCycles && !view.facts.cycles) {
     note(fmt::format("--by cycles finds nothing: {}",
-                     traces_a_core(capture)
-                         ? "the trace has no cycle counts. Switch them on in the trace unit, or "
-                           "order by something else."
-                         : "no source traces the instructions of a core."));
+                     traces_a_core(capture) ? "the trace has no cycle counts; enable them in the "
+                                              "trace unit, or choose another order."
+                                            : "no source traces instructions."));
   }
   if (options.format == Format::kText) {
     if (!view.facts.complete) {
@@ -199,12 +198,10 @@ void write_sum(TextBuffer& out, const ProgramCounts& sum, const CountOptions& op
 /// Each input is counted as a shard of a job counts it.
 int run_sum(CountOptions options) {
   if (options.calls.given() || options.window.given() || options.statistics)
-    return complain(
-        "--tree, --callers, --callees, --from, --to and --stats are for one INPUT, and there are "
-        "several.",
-        kUsage);
+    return complain("--tree, --callers, --callees, --from, --to and --stats take only one INPUT.",
+                    kUsage);
   if (!options.input.live.record.empty())
-    return complain("--record keeps the trace of one INPUT, and there are several.", kUsage);
+    return complain("--record saves the trace of a single INPUT.", kUsage);
   options.input.live.allowed = false;
   ExportOptions wanted;
   wanted.input = options.input;
@@ -295,7 +292,7 @@ int run(CountOptions options) {
     code = complain(
         fmt::format(
             "{}: no instruction could be counted: {}", inputs::trace_name(*capture),
-            *selection ? "nothing that was selected was executed." : why_nothing(*capture, window)),
+            *selection ? "none of the selected code was executed." : why_nothing(*capture, window)),
         kDamaged);
   }
   // Ctrl-C is the usual end of a live trace.
@@ -305,8 +302,8 @@ int run(CountOptions options) {
                 .symbols = symbols,
                 .facts = {.cycles = true, .complete = counted.code == kOk || is_live_end}});
   code = finish_output(*output, code);
-  if (missing) missing->tell();
-  tell_mismatches(*capture, code);
+  if (missing) missing->report();
+  report_mismatches(*capture, code);
   if (options.statistics && code != kReaderLeft) print_statistics(*capture);
   return code;
 }
@@ -316,7 +313,7 @@ int run(CountOptions options) {
 void add_count(Command& app, int& exit_code) {
   auto options = std::make_shared<CountOptions>();
   Command* command =
-      app.add_subcommand("count", "Count what the cores executed: instructions, branches, cycles");
+      app.add_subcommand("count", "Count executed instructions, branches and cycles");
   add_input_options(*command, options->input, options->inputs);
   command->get_option("INPUT")->required();
   add_format_option(*command, options->format, true);
@@ -338,17 +335,15 @@ void add_count(Command& app, int& exit_code) {
             if (name == "cycles") options->order = count::Order::kCycles;
             if (name == "calls") options->order = count::Order::kCalls;
           },
-          "what to order the blocks by, the highest first; default: instructions; blocks with none "
-          "are left out; the times of a function are how often it was called")
+          "how to order the blocks, the highest first; default: instructions; blocks with none are "
+          "left out; the times of a function are its calls")
       ->type_name("WHAT")
       ->check(one_of({"instructions", "times", "cycles", "calls"}));
   Option* const edges = command->add_flag(
       "--edges", options->edges,
-      "show branches and where they went instead of blocks, the most frequent first");
+      "show branches and their targets instead of blocks, the most frequent first");
   Option* const functions = add_symbol_options(
-      *command, options->symbols,
-      "show functions instead of blocks, with all contexts together; their names "
-      "are those in the ELF files of the program image");
+      *command, options->symbols, "show functions instead of blocks, with all contexts together");
   functions->excludes(edges);
   add_call_table_options(*command, options->calls);
   Option* const symbols = command->get_option("--symbols");
@@ -363,13 +358,12 @@ void add_count(Command& app, int& exit_code) {
   add_window_options(*command, options->window);
   add_live_options(*command, options->input, false);
   command->add_flag("--stats", options->statistics,
-                    "also print counts of bytes and packets, on standard error");
+                    "also print counts of bytes and packets on standard error");
   command->footer(
-      "A block is a run of instructions up to a branch. An exception ends one early.\n"
-      "Cycles come from the cycle counts in the trace. Each is divided among the blocks since the\n"
-      "previous count, in proportion to their instructions.\n"
-      "An ITM has counts of its own: ports, exceptions, PC samples and so on.\n"
-      "The counts of several INPUTs are added up, by program.\n"
+      "A block is a run of instructions up to a branch. An exception ends it early.\nCycles come "
+      "from the cycle counts in the trace. Each count is divided among the blocks\nsince the "
+      "previous one, in proportion to their instructions.\nAn ITM has other counts: ports, "
+      "exceptions, PC samples and so on.\nCounts of several INPUTs are added up by program.\n"
       "\n"
       "Examples:\n"
       "  waymark count board/\n"

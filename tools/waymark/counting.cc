@@ -208,7 +208,7 @@ bool counted_something(const Counted& counted) {
 std::string_view why_nothing(const inputs::Capture& capture, const Window& window) {
   if (window.given()) return "nothing was executed in this part of the trace.";
   if (!any_sync_point(capture)) {
-    return "no synchronisation point was found. See `waymark info` for what is in the trace.";
+    return "no synchronisation point was found; `waymark info` shows what is in the trace.";
   }
   return "no source that traces instructions has a program image.";
 }

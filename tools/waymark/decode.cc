@@ -47,11 +47,11 @@ class Merged final : private merge::RecordSink {
   void finish() { merge_.finish(); }
 
   /// Says on standard error what cannot be trusted.
-  void tell() {
+  void report() {
     for (const TraceId id : merge_.timeless()) {
       note(
-          fmt::format("--merge time: trace ID 0x{:02x} has no timestamps; its records are at "
-                      "the end, without a time.",
+          fmt::format("--merge time: trace ID 0x{:02x} has no timestamps; its records are at the "
+                      "end without a time.",
                       id));
     }
     for (const merge::TimeMerge::Backwards& back : merge_.backwards()) {
@@ -64,8 +64,8 @@ class Merged final : private merge::RecordSink {
     }
     if (merge_.late() != 0) {
       note(
-          fmt::format("--merge time: {} records are not in order, because their source sent "
-                      "its time too late, or its time went back.",
+          fmt::format("--merge time: {} records are not in order, because their source sent its "
+                      "time too late or its time went back.",
                       merge_.late()));
     }
   }
@@ -177,7 +177,7 @@ int decode_in_sequence(inputs::Capture& capture, Output& output, const DecodeOpt
                            [&](std::span<const Element> all) {
                              const std::span<const Element> elements = window.cut(all);
                              pass(messages != nullptr ? messages->replace(elements) : elements);
-                             executed = executed || sink->says_something(all);
+                             executed = executed || sink->has_content(all);
                            },
                        .stop = [&] { return options.strict && observer.first().has_value(); },
                        .enough =
@@ -190,7 +190,7 @@ int decode_in_sequence(inputs::Capture& capture, Output& output, const DecodeOpt
   if (messages != nullptr) pass(messages->finish());
   if (merged) merged->finish();
   sink->finish();
-  if (merged && code != kOutput) merged->tell();
+  if (merged && code != kOutput) merged->report();
   if (code == kInterrupted)
     put_interrupted(output.text(), options.format, csv_header(sink_options), "record");
   if (options.strict && observer.first()) {
@@ -221,8 +221,7 @@ int run(DecodeOptions options) {
   const bool shows_messages = options.syst || !options.messages.collateral.empty();
   if (shows_messages && options.format == Format::kCsv) {
     return complain(
-        "--syst: the columns of --format csv have no place for messages; `waymark syst "
-        "--format csv` has columns of its own.",
+        "--syst: --format csv has no columns for messages; use `waymark syst --format csv`.",
         kUsage);
   }
   const auto collateral = load_collateral(options.messages.collateral);
@@ -283,16 +282,16 @@ int run(DecodeOptions options) {
       if (done->code == kInterrupted)
         put_interrupted(output->text(), options.format, csv_header(sink_options), "record");
       const int code = finish(*capture, *output, options, done->code, done->executed);
-      if (missing != nullptr) missing->tell();
-      tell_mismatches(*capture, code);
+      if (missing != nullptr) missing->report();
+      report_mismatches(*capture, code);
       return code;
     }
   }
   bool executed = false;
   const int done = decode_in_sequence(*capture, *output, options, window, sink_options, executed);
   const int code = finish(*capture, *output, options, done, executed);
-  if (missing != nullptr) missing->tell();
-  tell_mismatches(*capture, code);
+  if (missing != nullptr) missing->report();
+  report_mismatches(*capture, code);
   return code;
 }
 
@@ -303,23 +302,21 @@ void add_decode(Command& app, int& exit_code) {
   Command* command = app.add_subcommand("decode", "Show what the cores executed");
   add_record_options(
       *command, *options,
-      "check the trace against the image, and stop at the first damage, with exit status 1");
+      "check the trace against the image, and stop at the first damage with exit status 1");
   command
       ->add_option("--merge", options->merge,
-                   "show all sources in the order of their timestamps, with a time in each line")
+                   "show all sources in the order of their timestamps, with the time in each line")
       ->type_name("ORDER")
       ->check(one_of({"time"}));
-  command->add_flag(
-      "--syst", options->syst,
-      "show SyS-T messages in place of the packets of an STM, and after those of an ITM; "
-      "see `waymark syst`");
+  command->add_flag("--syst", options->syst,
+                    "show SyS-T messages instead of the packets of an STM, and after those of an "
+                    "ITM; see `waymark syst`");
   add_collateral_options(*command, options->messages);
-  Option* const functions = add_symbol_options(
-      *command, options->symbols,
-      "name the function of each block; the names are those of the ELF files in the program image");
+  Option* const functions =
+      add_symbol_options(*command, options->symbols, "name the function of each block");
   add_detail_options(*command, options->symbols, functions);
   command->add_flag("--disassemble", options->disassemble,
-                    "show the instructions of each block below it, as text if LLVM is installed");
+                    "show the instructions of each block below it (as text if LLVM is installed)");
   add_selection_options(*command, options->selection);
   add_threads_option(*command, options->threads);
   add_window_options(*command, options->window);

@@ -27,7 +27,7 @@ class TextPiece final : public parallel::Piece {
 
   void on_elements(std::span<const Element> elements) override {
     if (!ended_) {
-      executed_ = executed_ || sink_->says_something(elements);
+      executed_ = executed_ || sink_->has_content(elements);
       last_ = elements.back().index;
     }
     sink_->add(elements);

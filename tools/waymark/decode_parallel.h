@@ -20,7 +20,7 @@ unsigned threads_for(inputs::Capture& capture, unsigned wanted);
 
 struct ParallelOutcome {
   int code = 0;
-  bool executed = false;  ///< Sink::says_something().
+  bool executed = false;  ///< Sink::has_content().
 };
 
 /// Decodes the whole capture with several threads; the text is that of one thread.  Nothing where

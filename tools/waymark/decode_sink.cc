@@ -216,8 +216,8 @@ class MissingSink final : public Sink {
   bool release() override { return sink_->release(); }
   void gap(TraceIndex index) override { sink_->gap(index); }
   void pass_over(const Element& element) override { sink_->pass_over(element); }
-  [[nodiscard]] bool says_something(std::span<const Element> elements) override {
-    return sink_->says_something(elements);
+  [[nodiscard]] bool has_content(std::span<const Element> elements) override {
+    return sink_->has_content(elements);
   }
   void end_here() override {
     ended_ = true;
@@ -267,9 +267,9 @@ class SelectingSink final : public Sink {
   bool release() override { return sink_->release(); }
   void gap(TraceIndex index) override { sink_->gap(index); }
   void pass_over(const Element& element) override { sink_->pass_over(element); }
-  [[nodiscard]] bool says_something(std::span<const Element> elements) override {
+  [[nodiscard]] bool has_content(std::span<const Element> elements) override {
     return std::ranges::any_of(elements, [this](const Element& element) {
-      return selection_.shows(element) && sink_->says_something({&element, 1});
+      return selection_.shows(element) && sink_->has_content({&element, 1});
     });
   }
   void end_here() override { sink_->end_here(); }
@@ -282,7 +282,7 @@ class SelectingSink final : public Sink {
 
 }  // namespace
 
-bool Sink::says_something(std::span<const Element> elements) {
+bool Sink::has_content(std::span<const Element> elements) {
   return std::ranges::any_of(elements, [](const Element& element) {
     return element.kind != ElementKind::kNoSync && element.kind != ElementKind::kEndOfTrace;
   });

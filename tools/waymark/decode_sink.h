@@ -38,7 +38,7 @@ class Sink {
   virtual void pass_over(const Element& /*element*/) {}
 
   /// Whether something that is shown says more than where the trace begins and ends.
-  [[nodiscard]] virtual bool says_something(std::span<const Element> elements);
+  [[nodiscard]] virtual bool has_content(std::span<const Element> elements);
 
   /// From now on, elements only complete what is written; they are not written themselves.
   virtual void end_here() = 0;

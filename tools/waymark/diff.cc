@@ -27,8 +27,7 @@ struct DiffOptions {
 };
 
 int run(const DiffOptions& options) {
-  if (options.paths.size() != 2)
-    return complain("diff compares two INPUTs: name both captures.", kUsage);
+  if (options.paths.size() != 2) return complain("diff compares two captures; name both.", kUsage);
   CompareOptions compare = options.compare;
   for (std::size_t i = 0; i < diff::kSides; ++i) compare.paths[i] = options.paths[i];
   auto runs = ComparedRuns::open(compare);
@@ -55,35 +54,34 @@ int run(const DiffOptions& options) {
 
 void add_diff(Command& app, int& exit_code) {
   auto options = std::make_shared<DiffOptions>();
-  Command* command = app.add_subcommand("diff", "Compare two runs: where they diverge, and why");
+  Command* command = app.add_subcommand("diff", "Compare two runs: where they diverge and why");
   add_input_options(*command, options->compare.input, options->paths);
   command->add_flag("--ignore-exceptions", options->compare.ignore_exceptions,
-                    "leave out interrupts and faults with their handlers, but not the calls of a "
-                    "kernel that the program makes");
+                    "leave out interrupts and faults with their handlers, but keep system calls");
   command
       ->add_option("--ignore-function", options->compare.ignored_functions,
-                   "leave out calls of this function with all that it calls; may be repeated")
+                   "leave out calls of this function, including its callees; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
   command
       ->add_option("--stacks", options->compare.most_places,
-                   "show so many divergences with their call stacks; default: 10")
+                   "show call stacks for the first N divergences; default: 10")
       ->type_name("N");
   command
       ->add_option("--top", options->most_rows,
-                   "in text, show so many functions and blocks; default: 20")
+                   "in text, show the first N functions and blocks; default: 20")
       ->type_name("N");
   add_format_option(*command, options->format, false);
   command->add_option("-o,--output", options->output, "write to this file")->type_name("FILE");
   command
       ->add_option("--symbols", options->compare.symbols.files,
-                   "A program whose symbols name the functions, if the image is not an ELF file; "
-                   "@ADDRESS: how far above its link addresses it was loaded; may be repeated")
+                   "A program (ELF file) whose symbols name the functions, if the image has none; "
+                   "@ADDRESS: its load address minus its link address; may be repeated")
       ->type_name("FILE[@ADDRESS]")
       ->allow_extra_args(false);
   command->footer(
       "The first INPUT is A, the second B. Each thread of A is compared with the one of the same\n"
-      "name in B. Options that say what the input is hold for both.\n"
+      "name in B. Options that describe the input apply to both.\n"
       "\n"
       "Examples:\n"
       "  waymark diff good/ bad/\n"

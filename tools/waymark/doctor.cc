@@ -39,7 +39,7 @@ bool is_raw_trace(InputKind kind) {
 }
 
 /// These decode without any option.
-bool tells_everything(InputKind kind) {
+bool describes_itself(InputKind kind) {
   return kind == InputKind::kItmStream || kind == InputKind::kStmStream ||
          kind == InputKind::kMtbRecords || inputs::is_memory_text(kind);
 }
@@ -71,7 +71,7 @@ int run(const DoctorOptions& options) {
       examine_input(options.input, options.examine, options.format, options.output, true);
   if (code) return *code;
   return complain(
-      inputs::input_name(options.input.path) + ": it says what it contains; use `waymark info`.",
+      inputs::input_name(options.input.path) + ": it has a description; use `waymark info`.",
       kInput);
 }
 
@@ -79,10 +79,10 @@ int run(const DoctorOptions& options) {
 
 void add_examine_options(Command& command, ExamineOptions& options) {
   command.add_flag("--explain", options.explain,
-                   "For raw trace that no option describes: say why each step was concluded");
+                   "For raw trace that no option describes: explain each conclusion");
   command
       .add_option("--write-snapshot", options.snapshot,
-                  "For raw trace that no option describes: write a snapshot of what was found")
+                  "For raw trace that no option describes: write what was found as a snapshot")
       ->type_name("DIR");
   add_program_search(command, options.programs);
 }
@@ -98,7 +98,7 @@ std::optional<Result<MappedFile>> undescribed_file(const InputOptions& input, bo
   if (!file) return always ? std::optional(std::move(file)) : std::nullopt;
   const InputKind kind = inputs::detect(*file).kind;
   if (!is_raw_trace(kind) && !(always && kind == InputKind::kEmpty)) return std::nullopt;
-  if (tells_everything(kind) && !always && !also_plain) return std::nullopt;
+  if (describes_itself(kind) && !always && !also_plain) return std::nullopt;
   return file;
 }
 
@@ -136,7 +136,7 @@ std::optional<int> examine_input(const InputOptions& input, const ExamineOptions
 
 void add_doctor(Command& app, int& exit_code) {
   auto options = std::make_shared<DoctorOptions>();
-  Command* command = app.add_subcommand("doctor", "Find out what trace without a description is");
+  Command* command = app.add_subcommand("doctor", "Identify an unknown trace dump");
   command->add_option("INPUT", options->input.path, "Raw trace; - for standard input")->required();
   add_examine_options(*command, options->examine);
   add_format_option(*command, options->format, false);

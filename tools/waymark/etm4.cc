@@ -39,7 +39,7 @@ Result<void> take_registers(const UnitOptions& options, etm4x::IdRegisters& id,
 }
 
 /// Those that say what a unit has; TRCIDR1 has only its version.
-void tell_of_missing_registers(const UnitOptions& options) {
+void note_missing_registers(const UnitOptions& options) {
   std::string missing;
   for (const std::string_view name : {"TRCIDR0", "TRCIDR2", "TRCIDR3", "TRCIDR4", "TRCIDR5"}) {
     const bool given = std::ranges::any_of(options.registers, [&](const std::string& text) {
@@ -48,15 +48,14 @@ void tell_of_missing_registers(const UnitOptions& options) {
     if (!given) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", name);
   }
   if (missing.empty()) return;
-  note(fmt::format(
-      "no --reg for {}: the value 0 is used, which means a unit without those features.", missing));
+  note(fmt::format("no --reg for {}: the value 0 is used, as of a unit without those features.",
+                   missing));
 }
 
 }  // namespace
 
 void add_etm4(Command& app, int& exit_code) {
-  Command* etm4 = app.add_subcommand(
-      "etm4", "Program an ETMv4 or ETE: plan, explain, simulate and apply its settings");
+  Command* etm4 = app.add_subcommand("etm4", "Program an ETMv4 or ETE trace unit");
   etm4->require_subcommand();
   add_etm4_caps(*etm4, exit_code);
   add_etm4_plan(*etm4, exit_code);
@@ -67,17 +66,15 @@ void add_etm4(Command& app, int& exit_code) {
 }
 
 void add_unit_options(Command& command, UnitOptions& options) {
-  command
-      .add_option("--root", options.root, "the folder of the CoreSight devices, or a copy of it")
+  command.add_option("--root", options.root, "the folder of the CoreSight devices or a copy of it")
       ->type_name("DIR")
       ->capture_default_str();
   command.add_option("--unit", options.unit, "the trace unit; default: the first")
       ->type_name("etmN");
   command
-      .add_option(
-          "--reg", options.registers,
-          "an ID register of the unit: it replaces what is read, or describes a unit that is "
-          "not there; for example TRCIDR4=0x11170004")
+      .add_option("--reg", options.registers,
+                  "an ID register of the unit, which replaces the one that is read, or describes "
+                  "an absent unit; such as TRCIDR4=0x11170004")
       ->type_name("NAME=VALUE");
   command.add_flag("--vhe", options.vhe, "the kernel runs at EL2");
 }
@@ -127,7 +124,7 @@ Result<FoundUnit> find_unit(const UnitOptions& options, bool walk) {
   if (described) {
     found.name = "etm0";
     found.environment.unknown_sscsr = 0xFF;
-    tell_of_missing_registers(options);
+    note_missing_registers(options);
   } else if (!tree) {
     return std::unexpected(tree.error());
   } else if (units.empty()) {

@@ -43,7 +43,7 @@ int run(const ApplyCommandOptions& options) {
   const auto unit = find_unit(options.unit, !options.dry_run);
   if (!unit) return complain(unit.error().detail, kInput);
   if (!unit->tree)
-    return complain("--reg only describes a unit; apply needs one in --root.", kUsage);
+    return complain("--reg only describes a unit, but apply needs a real one in --root.", kUsage);
   const auto file = load_plan(options.plan, options.programs, *unit);
   if (!file) return file.error();
   for (const auto& note : file->compiled.notes) {
@@ -86,8 +86,8 @@ void add_etm4_apply(Command& etm4, int& exit_code) {
   add_unit_options(*command, options->unit);
   command->add_option("--elf", options->programs, "a program whose symbols the plan names")
       ->type_name("FILE[@ADDRESS]");
-  command->add_flag("--dry-run", options->dry_run, "only show what would be written");
-  command->add_flag("--start", options->start, "also start tracing");
+  command->add_flag("--dry-run", options->dry_run, "only show the writes");
+  command->add_flag("--start", options->start, "start tracing afterwards");
   add_format_option(*command, options->format, false);
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

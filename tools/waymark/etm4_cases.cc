@@ -218,7 +218,7 @@ Result<etm4x::Step> step_of(const Json& step) {
   if (const auto at = step.find("disable"); at != step.end()) return disable_of(*at);
   if (step.contains("image")) return etm4x::ImageStep{};
   if (step.contains("hardware")) return etm4x::HardwareStep{};
-  return bad("it is none of write, read, image, hardware, disable and perf");
+  return bad("it is not write, read, image, hardware, disable or perf");
 }
 
 // The library parses nested values in a loop, but prints and copies them by recursion.

@@ -163,11 +163,9 @@ std::vector<std::string> limits_of(const EstimateOptions& options, const synth::
   }
   const std::vector<std::string> model = synth::not_modelled(programmed, execution);
   limits.insert(limits.end(), model.begin(), model.end());
-  limits.push_back(
-      options.replay.empty()
-          ? "Branches go where the model of the program sends them, not where real data would; see "
-            "docs/synth.md."
-          : fmt::format("Branches go as in {}, again and again.", options.replay));
+  limits.push_back(options.replay.empty()
+                       ? "Branches follow a model of the program, not real data; see docs/synth.md."
+                       : fmt::format("Branches repeat those in {}.", options.replay));
   return limits;
 }
 
@@ -214,7 +212,7 @@ Json estimate_json(const EstimateOptions& options, const PlanFile& file,
 }
 
 void put_limits(TextBuffer& out, const std::vector<std::string>& sentences) {
-  out.put("What the model does not know\n");
+  out.put("Limits of the model\n");
   for (const std::string& sentence : sentences) put_lines(out, fmt::format("  {}\n", sentence));
 }
 
@@ -244,7 +242,7 @@ int use_recording(const EstimateOptions& options, synth::Program& program) {
   drain();
   if (recording.instructions() == 0) {
     return complain(fmt::format("{} shows no instruction of {}: if the program was loaded "
-                                "elsewhere, say where with --program FILE@ADDRESS.",
+                                "elsewhere, append @ and its load address to --program.",
                                 options.replay, options.program),
                     kInput);
   }
@@ -315,7 +313,7 @@ void add_estimate_options(Command& command, EstimateOptions& options) {
       ->needs(estimate)
       ->group(kGroup);
   command
-      .add_option("--exceptions", options.exceptions, "one exception in about N blocks; 0: none")
+      .add_option("--exceptions", options.exceptions, "about one exception in N blocks; 0: none")
       ->type_name("N")
       ->capture_default_str()
       ->needs(estimate)
@@ -333,7 +331,7 @@ void add_estimate_options(Command& command, EstimateOptions& options) {
       ->group(kGroup);
   command
       .add_option("--replay", options.replay,
-                  "a snapshot with a trace of the program: branches go as they went there")
+                  "a snapshot with a trace of the program, whose branches are repeated")
       ->type_name("CAPTURE")
       ->needs(estimate)
       ->group(kGroup);
@@ -353,8 +351,7 @@ int run_estimate(const EstimateOptions& options, const PlanFile& file, const Fou
   synth::Program::RandomOptions random;
   random.seed = options.seed;
   if (!options.replay.empty() && options.program == kRandom) {
-    return complain("--replay needs the program that was traced: --program FILE[@ADDRESS].",
-                    kUsage);
+    return complain("--replay needs the program that was traced; name it with --program.", kUsage);
   }
   auto program = options.program == kRandom ? synth::Program::random(random)
                                             : synth::Program::elf(file.programs.back());

@@ -113,7 +113,7 @@ Result<std::vector<Subject>> subjects_of_perf(const std::string& path) {
     subject.notes.emplace_back(
         "perf computes TRCCONFIGR from the options of the event: the hardware may lack a feature.");
     subject.next_step = fmt::format(
-        "waymark decode {} decodes the trace; --symfs DIR names the folder with the files of the "
+        "waymark decode {} decodes the trace; --symfs names the folder with the files of the "
         "recorded machine.",
         path);
     subjects.push_back(std::move(subject));
@@ -217,7 +217,7 @@ Json explanation_json(const Subject& subject, const etm4x::Explanation& explanat
           {"type", subject.ete ? "ETE" : "ETM4"},
           {"traces", explanation.traces},
           {"decoder", explanation.decoder},
-          {"doubts", explanation.doubts},
+          {"doubts", explanation.problems},
           {"notes", subject.notes},
           {"plan", etm4x::plan_lines(explanation.plan)},
           {"registers", registers_json(subject.image)}};
@@ -229,8 +229,7 @@ int run(const ExplainOptions& options) {
   if (!subjects)
     return interrupted() ? int{kInterrupted} : complain(subjects.error().detail, kInput);
   if (options.as_plan && subjects->size() > 1) {
-    return complain(fmt::format("A plan is for one unit and {} has {}: name one of them with "
-                                "--unit.",
+    return complain(fmt::format("A plan is for one unit, but {} has {}; choose one with --unit.",
                                 options.input, names_of(*subjects)),
                     kUsage);
   }
@@ -261,8 +260,8 @@ int run(const ExplainOptions& options) {
 
 void add_etm4_explain(Command& etm4, int& exit_code) {
   auto options = std::make_shared<ExplainOptions>();
-  Command* command = etm4.add_subcommand(
-      "explain", "Describe what a unit traces, what a decoder sees, and what looks wrong");
+  Command* command =
+      etm4.add_subcommand("explain", "Explain what a unit is set up to trace and what looks wrong");
   auto* input = command->add_option(
       "INPUT", options->input,
       "a snapshot, or perf data; - for perf data on standard input; default: the unit in --root");
@@ -270,15 +269,15 @@ void add_etm4_explain(Command& etm4, int& exit_code) {
   input->excludes(command->get_option("--root"));
   auto* plan = command->add_flag(
       "--as-plan", options->as_plan,
-      "print a plan that `waymark etm4 plan` reads; what it would refuse becomes a comment");
+      "print a plan for `waymark etm4 plan`; registers that it would refuse become comments");
   auto* fields =
       command->add_flag("--fields", options->fields, "also print the fields of every register");
   add_format_option(*command, options->format, false);
   plan->excludes(command->get_option("--format"));
   fields->excludes(command->get_option("--format"));
-  auto* walk =
-      command->add_flag("--walk", options->walk,
-                        "select every comparator in turn to read it, then restore the selection");
+  auto* walk = command->add_flag(
+      "--walk", options->walk,
+      "read every comparator by selecting each in turn, then restore the selection");
   input->excludes(walk);
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

@@ -131,8 +131,8 @@ int run(const EtmPlanOptions& options) {
 
 void add_etm4_plan(Command& etm4, int& exit_code) {
   auto options = std::make_shared<EtmPlanOptions>();
-  Command* command = etm4.add_subcommand(
-      "plan", "Convert a description of what to trace to registers and sysfs writes");
+  Command* command =
+      etm4.add_subcommand("plan", "Convert a plan of what to trace to registers and sysfs writes");
   command
       ->add_option("PLAN", options->plan,
                    "the plan; see docs/howto_program_etmv4.md; - for standard input")
@@ -142,10 +142,10 @@ void add_etm4_plan(Command& etm4, int& exit_code) {
       ->type_name("FILE[@ADDRESS]");
   command
       ->add_option("--script", options->script,
-                   "save the writes as a shell script; - is standard output")
+                   "save the writes as a shell script; -: standard output")
       ->type_name("FILE");
   command->add_flag("--normal-form", options->normal_form,
-                    "only print the plan, with all symbols resolved");
+                    "only print the plan with all symbols resolved");
   add_format_option(*command, options->format, false);
   add_estimate_options(*command, options->estimate);
   command->footer(

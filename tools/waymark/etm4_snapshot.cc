@@ -257,7 +257,7 @@ int run(const SnapshotOptions& options) {
 void add_etm4_snapshot(Command& etm4, int& exit_code) {
   auto options = std::make_shared<SnapshotOptions>();
   Command* command = etm4.add_subcommand(
-      "snapshot", "Make a snapshot from a target's registers, its trace and its programs");
+      "snapshot", "Make a snapshot from a target's registers, trace and programs");
   command->add_option("--root", options->root, "Folder of the CoreSight devices, or a copy of it")
       ->type_name("DIR")
       ->capture_default_str();
@@ -265,18 +265,18 @@ void add_etm4_snapshot(Command& etm4, int& exit_code) {
       ->type_name("etmN");
   command
       ->add_option("--trace", options->trace,
-                   "The trace: the bytes that were read from the sink; - for standard input")
+                   "The trace as read from the sink; - for standard input")
       ->type_name("FILE")
       ->required();
   command
       ->add_option("--elf", options->programs,
-                   "A program that was traced (an ELF file), loaded ADDRESS above the addresses "
-                   "that it was linked for; may be repeated")
+                   "A program that was traced (ELF file); @ADDRESS: its load address minus its "
+                   "link address; may be repeated")
       ->type_name("FILE[@ADDRESS]")
       ->allow_extra_args(false);
   command
       ->add_option("--image", options->images,
-                   "A file whose bytes are at this address of target memory; may be repeated")
+                   "A file with the content of target memory from this address on; may be repeated")
       ->type_name("ADDRESS=FILE")
       ->allow_extra_args(false);
   command->add_option("--core", options->core, "The traced core, such as Cortex-A53")

@@ -14,13 +14,13 @@ struct ExitStatus {
 
 inline constexpr ExitStatus kExitStatus[] = {
     {kOk, "success; damage in the trace may have been reported"},
-    {kDamaged, "nothing could be decoded, or --strict met damage"},
+    {kDamaged, "nothing could be decoded, or --strict found damage"},
     {kUsage, "the command line is wrong"},
     {kInput, "the input cannot be read or understood"},
     {kOutput, "the output cannot be written"},
-    {kMemory, "memory, or another resource of the system, ran out"},
-    {kInterrupted, "interrupted; everything before that is written, in whole lines"},
-    {kReaderLeft, "the reader of the output went away, as head does"},
+    {kMemory, "memory or another resource of the system ran out"},
+    {kInterrupted, "interrupted; the output so far is written in whole lines"},
+    {kReaderLeft, "the reader of the output closed it, as head does"},
 };
 
 }  // namespace waymark::cli

@@ -61,7 +61,7 @@ int write_database(const exports::Format& format, const Collector& collected,
                     output.error().code == ErrorCode::kInvalidArgument ? kUsage : kOutput);
   }
   if (output->temporary().empty())
-    return complain(fmt::format("{} is a file: name it with -o FILE.", format.name), kUsage);
+    return complain(fmt::format("{} is written to a file; name it with -o.", format.name), kUsage);
   auto database = format.make_database(output->temporary(), options.output);
   if (!database) {
     return complain(database.error().detail,
@@ -108,8 +108,7 @@ int run(const ExportOptions& options) {
     return complain("FORMAT is missing; `waymark export --list` shows all.", kUsage);
   if (options.inputs.empty()) return complain("INPUT is missing.", kUsage);
   if (options.inputs.size() > 1 && options.window.given())
-    return complain("--from, --to and the like select a part of one INPUT, and there are several.",
-                    kUsage);
+    return complain("--from, --to and the like select a part of a single INPUT.", kUsage);
   const exports::Format& format = *exports::find_format(options.format);
   if (!options.of_format.tables.empty() && !format.is_tables)
     return complain(fmt::format("--table: {} has no tables; parquet has.", format.name), kUsage);
@@ -143,7 +142,7 @@ int run(const ExportOptions& options) {
   if (format.make_events != nullptr) return export_events(events);
   if (format.write_findings != nullptr) {
     if (options.window.given() || options.selection.given() || !options.programs.empty()) {
-      return complain(fmt::format("{}: the findings are those of whole inputs; leave out --from, "
+      return complain(fmt::format("{}: findings cover whole inputs; leave out --from, "
                                   "--to, --pid, --program and the like.",
                                   format.name),
                       kUsage);
@@ -153,8 +152,8 @@ int run(const ExportOptions& options) {
   if (format.write_branches != nullptr) {
     if (options.window.given() || options.selection.given() || !options.programs.empty()) {
       return complain(
-          "branch-list: it is made of all packets of its inputs; --from, --to, --pid, --program "
-          "and the like select when a profile is made of it.",
+          "branch-list: it contains all packets of its inputs; use --from, --to, --pid, --program "
+          "and the like when you make a profile of it.",
           kUsage);
     }
     return export_branch_list({.input = options.input,
@@ -173,11 +172,11 @@ int run(const ExportOptions& options) {
 
 void add_export(Command& app, int& exit_code) {
   auto options = std::make_shared<ExportOptions>();
-  Command* command =
-      app.add_subcommand("export", "Write what was executed for other programs: profiles and more");
+  Command* command = app.add_subcommand(
+      "export", "Export profiles, coverage, timelines and tables for other programs");
   add_export_options(*command, *options);
   command->footer(
-      "The counts of several inputs are added up. Programs are told apart by their build IDs.\n"
+      "Counts of several inputs are added up. Programs are identified by their build IDs.\n"
       "\n"
       "Examples:\n"
       "  waymark export --list\n"

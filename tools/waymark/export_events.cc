@@ -131,7 +131,7 @@ int write(EventPass& pass, exports::EventWriter& writer, TextBuffer& text, Outpu
   if (in_order && in_order->late() != 0) {
     note(
         fmt::format("{} events have the time of a later one, because their source sent its time "
-                    "too late, or its time went back.",
+                    "too late or its time went back.",
                     in_order->late()));
   }
   return code;
@@ -156,9 +156,9 @@ int export_events(const EventExport& wanted) {
 
 int export_events(const EventExport& wanted, exports::EventWriter& writer, bool print_notes) {
   if (wanted.inputs.size() > 1) {
-    return complain(fmt::format("{}: the events of one INPUT are written, and there are several.",
-                                wanted.format.name),
-                    kUsage);
+    return complain(
+        fmt::format("{}: only the events of a single INPUT can be written.", wanted.format.name),
+        kUsage);
   }
   const std::string& path = wanted.inputs.front();
   if (const int code = survey(wanted, path, print_notes, writer); code != kOk) return code;

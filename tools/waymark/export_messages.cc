@@ -7,10 +7,9 @@
 namespace waymark::cli {
 
 void add_export_message_options(Command& command, ExportMessageOptions& options) {
-  command.add_flag(
-      "--syst", options.syst,
-      "for timelines and sqlite: SyS-T messages in place of the STM packets that carry "
-      "them, and after the writes to the port of an ITM; see `waymark syst`");
+  command.add_flag("--syst", options.syst,
+                   "for timelines and sqlite: SyS-T messages instead of the STM packets that carry "
+                   "them, and after the writes to the port of an ITM; see `waymark syst`");
   add_collateral_file_options(command, options.messages);
 }
 

@@ -28,25 +28,24 @@ void add_export_options(Command& command, ExportOptions& options) {
   add_input_options(command, options.input, options.inputs);
   command.add_flag(
       "--list", options.list,
-      "show all formats and the programs that read them; with parquet, its tables and columns");
+      "list all formats and the programs that read them; with parquet, its tables and columns");
   command
-      .add_option(
-          "-o,--output", options.output,
-          "write to this file; DIR/: a file for each program in this folder, or the tables of "
-          "parquet; default: standard output")
+      .add_option("-o,--output", options.output,
+                  "write to this file; DIR/: write a file for each program, or the tables of "
+                  "parquet, into this folder; default: standard output")
       ->type_name("FILE|DIR/");
   command
       .add_option("--program", options.programs,
-                  "only the program of this path, file name or build ID; may be repeated; default "
-                  "for one file: the program that executed most")
+                  "only the program with this path, file name or build ID; may be repeated; "
+                  "default for one file: the program with the most instructions")
       ->type_name("NAME")
       ->allow_extra_args(false);
   command
       .add_option_function(
           "--offsets",
           [&options](const std::string& name) { options.writing.file_offsets = name == "file"; },
-          "for autofdo, what addresses are counted from: segment, the first one, for its tools up "
-          "to 0.19, or file, for newer ones and those of Android; default: segment")
+          "for autofdo, the origin of addresses: segment (the first one; tools up to 0.19) or file "
+          "(newer tools, and those of Android); default: segment")
       ->type_name("FROM")
       ->check(one_of({"segment", "file"}));
   command.add_flag("--compress", options.of_format.compress,
@@ -59,24 +58,24 @@ void add_export_options(Command& command, ExportOptions& options) {
       ->check(one_of(table_names()));
   command
       .add_option("--slice-bytes", options.of_format.slice_bytes,
-                  "for parquet: the table `elements` has a file for each slice of the trace of so "
-                  "many bytes, such as 64M")
+                  "for parquet: write the table `elements` as one file for each slice of the trace "
+                  "of this size, such as 64M")
       ->type_name("SIZE")
       ->transform(size_in_bytes())
       ->check(positive_number());
   // Here, the option names folders of source files; --protocol describes raw trace.
   command.remove_option(command.get_option("--source"));
   command
-      .add_option("--source", options.of_format.sources,
-                  "for lcov and cobertura, write the paths that source files have in this folder; "
-                  "OLD=NEW: NEW takes the place of OLD at the beginning of their paths; may be "
-                  "repeated")
+      .add_option(
+          "--source", options.of_format.sources,
+          "for lcov and cobertura, write the paths of source files relative to this folder; "
+          "OLD=NEW: replace OLD with NEW at the beginning of their paths; may be repeated")
       ->type_name("DIR")
       ->allow_extra_args(false);
   command
       .add_option("--symbols", options.symbols.files,
-                  "A program whose symbols name the functions, if the image is not an ELF file; "
-                  "@ADDRESS: how far above its link addresses it was loaded; may be repeated")
+                  "A program (ELF file) whose symbols name the functions, if the image has none; "
+                  "@ADDRESS: its load address minus its link address; may be repeated")
       ->type_name("FILE[@ADDRESS]")
       ->allow_extra_args(false);
   add_stack_export_options(command, options.stacks);

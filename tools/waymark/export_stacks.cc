@@ -187,12 +187,12 @@ class Pass {
     stacks::Engine& engine = *made;
     if (engine.tree().whole().instructions == 0 && code == kOk) {
       return complain(fmt::format("{}: no instruction could be counted: {}", path,
-                                  *selection ? "nothing that was selected was executed."
+                                  *selection ? "none of the selected code was executed."
                                              : why_nothing(capture, window)),
                       kDamaged);
     }
-    tell_quality(engine);
-    tell_mismatches(capture, code);
+    report_quality(engine);
+    report_mismatches(capture, code);
     if (wanted_.inputs.size() == 1) {
       tree_ = engine.take_tree();
     } else {
@@ -296,14 +296,14 @@ class Pass {
     timeline.finish();
     if (others != nullptr) others->finish();
     writer->finish();
-    if (others != nullptr) others->tell();
+    if (others != nullptr) others->report();
     for (const TraceId id : timeline.timeless()) {
       note(fmt::format("trace ID 0x{:02x} has no {} and is not in the timeline; see --time.", id,
                        wanted_.stacks.time == stacks::Timeline::Choice::kCycles ? "cycle counts"
                                                                                 : "timestamps"));
     }
     if (timeline.backwards() != 0) {
-      note(fmt::format("timestamps went back {} times; time stands still there.",
+      note(fmt::format("timestamps went back {} times; the time is constant there.",
                        timeline.backwards()));
     }
     if (writer->is_cut()) {
@@ -338,13 +338,13 @@ class Pass {
 void add_stack_export_options(Command& command, StackExportOptions& options) {
   add_stack_options(command, options.replace_tail_calls, options.exceptions_apart);
   command.add_flag("--inlines", options.inlines,
-                   "for folded: functions that the compiler inlined are frames, too");
+                   "for folded: show inlined functions as frames, too");
   command
       .add_option_function(
           "--positions",
           [&options](const std::string& name) { options.tree.addresses = name == "instr"; },
-          "for callgrind, what costs belong to: line, or instr, the instructions of a line, which "
-          "speedscope does not read; default: line")
+          "for callgrind, the unit of costs: line, or instr, the instructions of a line (not for "
+          "speedscope); default: line")
       ->type_name("WHAT")
       ->check(one_of({"line", "instr"}));
   command
@@ -356,29 +356,29 @@ void add_stack_export_options(Command& command, StackExportOptions& options) {
             if (name == "timestamps") options.time = Choice::kTimestamps;
             if (name == "cycles") options.time = Choice::kCycles;
           },
-          "for timelines, what times are: timestamps, cycles or instructions; default: the first "
-          "of them that the trace has")
+          "for timelines, the unit of time: timestamps, cycles or instructions; default: the first "
+          "that the trace has")
       ->type_name("WHAT")
       ->check(one_of({"timestamps", "cycles", "instructions"}));
   command
       .add_option("--frequency", options.frequency,
-                  "for timelines: the frequency of the timestamp generator, so that times are "
-                  "nanoseconds and not ticks")
+                  "for timelines: the frequency of the timestamp generator, such as 25MHz, to give "
+                  "times in nanoseconds instead of ticks")
       ->type_name("HZ")
+      ->transform(frequency())
       ->check(number());
 }
 
 int export_stacks(const StackExport& wanted) {
   if (!wanted.selection.programs.empty()) {
     return complain(
-        "--dso: call stacks go through all programs; select threads with --pid, --tid "
+        "--dso: call stacks cross all programs; select threads with --pid, --tid "
         "or --comm.",
         kUsage);
   }
   if (wanted.format.make_timeline != nullptr && wanted.inputs.size() > 1)
-    return complain(
-        fmt::format("{} is the timeline of one INPUT, and there are several.", wanted.format.name),
-        kUsage);
+    return complain(fmt::format("{} is the timeline of a single INPUT.", wanted.format.name),
+                    kUsage);
   if (wanted.stacks.inlines && wanted.format.name != "folded")
     return complain("--inlines is only for folded.", kUsage);
   const auto frequency = parse_number(wanted.stacks.frequency);
@@ -394,13 +394,13 @@ int collect_tree(const StackExport& wanted, stacks::Tree& tree, std::vector<std:
 
 std::expected<outputs::PlaceLookup, int> stack_places(const inputs::Capture& capture,
                                                       const std::vector<std::string>& symbols,
-                                                      bool tells) {
+                                                      bool with_notes) {
   auto places = place_lookup(capture, {.functions = true, .files = symbols});
   if (places) return *std::move(places);
   // Without names, functions are the addresses that were called.
   if (places.error().code != ErrorCode::kNotFound || !symbols.empty())
     return std::unexpected(complain(places.error().detail, kInput));
-  if (tells) note(places.error().detail + " Functions have the addresses that were called.");
+  if (with_notes) note(places.error().detail + " Functions have the addresses that were called.");
   return outputs::PlaceLookup();
 }
 

@@ -69,7 +69,7 @@ int collect_recorded(const StackExport& wanted, const std::string& path,
 /// prints the sentence and returns the exit code.
 std::expected<outputs::PlaceLookup, int> stack_places(const inputs::Capture& capture,
                                                       const std::vector<std::string>& symbols,
-                                                      bool tells);
+                                                      bool with_notes);
 
 /// Writes such a sum.  The result is the exit code.
 int write_tree_file(const StackExport& wanted, stacks::Tree tree);

@@ -35,7 +35,7 @@ class TablePass {
   int run() {
     if (wants("calls") && !options_.selection.programs.empty()) {
       return complain(
-          "--dso: call stacks go through all programs; leave out the table `calls` with --table, "
+          "--dso: call stacks cross all programs; leave out the table `calls` with --table, "
           "or select threads with --pid, --tid or --comm.",
           kUsage);
     }
@@ -55,7 +55,7 @@ class TablePass {
     if (const int code = find_places(*capture); code != kOk) return code;
     int code = decode(*capture, window);
     if (code == kInterrupted || code == kOutput || code == kMemory) return code;
-    tell_mismatches(*capture, code);
+    report_mismatches(*capture, code);
     for (const int finished : {elements_.finish(), calls_.finish(), rows_of_messages_.finish()})
       if (finished != kOk) return finished;
     if (counts) code = std::max(code, count(false));
@@ -175,14 +175,14 @@ class TablePass {
 
   /// Whether something was executed, or said.
   bool add(std::span<const Element> elements) {
-    bool says = false;
+    bool found_content = false;
     for (const Element& element : elements) {
       if (selection_ && !selection_->shows(element)) continue;
-      says = says || says_something(element);
+      found_content = found_content || has_content(element);
       if (elements_.is_open()) elements_.part().add({&element, 1});
     }
     if (!limits_.empty()) elements_.output().settle();
-    return says;
+    return found_content;
   }
 
   /// `notes`: see CollectNeeds.

@@ -225,7 +225,7 @@ std::expected<std::optional<index::Query>, std::string> query_of(const FindOptio
     ++given;
     query = index::Query{.kind = kind};
     if (may_be_empty && text == "any") return;
-    const auto value = parse_number(text);
+    const auto value = kind == LandmarkKind::kTimestamp ? parse_time(text) : parse_number(text);
     if (!value) {
       wrong = fmt::format("{} {}: expected a number, decimal or hexadecimal after 0x{}.", option,
                           text, may_be_empty ? ", or any" : "");
@@ -249,7 +249,7 @@ std::expected<std::optional<index::Query>, std::string> query_of(const FindOptio
   if (!wrong.empty()) return std::unexpected(wrong);
   if (given != 1) {
     return std::unexpected(std::string(
-        "Say what to find: one of --timestamp, --event, --trigger, --context, --exception, "
+        "State what to find with one of --timestamp, --event, --trigger, --context, --exception, "
         "--overflow, --gap and --address."));
   }
   return query;
@@ -328,7 +328,7 @@ int find_landmarks(const FindOptions& options, inputs::Capture& capture, Window&
           index::resolve(*scout, *index, ids, {index::Position::Kind::kTimestamp, *query.value});
       return complain(nothing ? "Nothing was found." : nothing.error().detail, kDamaged);
     }
-    return complain(fmt::format("{}: nothing of that kind is in {}.", inputs::trace_name(capture),
+    return complain(fmt::format("{}: {} has nothing of this kind.", inputs::trace_name(capture),
                                 window.given() ? "this part of the trace" : "the trace"),
                     kDamaged);
   }
@@ -337,7 +337,7 @@ int find_landmarks(const FindOptions& options, inputs::Capture& capture, Window&
 
 /// Why no range was found, as the end of a sentence.
 std::string_view why_nothing(const inputs::Capture& capture) {
-  if (!traces_a_core(capture)) return "; no source traces the instructions of a core.";
+  if (!traces_a_core(capture)) return "; no source traces instructions.";
   if (capture.image().regions().empty()) return "; name the program with --elf.";
   return ".";
 }
@@ -363,7 +363,7 @@ int find_address(const FindOptions& options, Wanted& wanted, inputs::Capture& ca
           [&](std::span<const Element> elements) {
             for (const Element& element : elements) {
               const TraceId id = element.trace_id & (kTraceIdCount - 1);
-              window.tell(element.trace_id, element.index);
+              window.add(element.trace_id, element.index);
               if (element.kind == ElementKind::kTimestamp) time[id] = element.timestamp;
               if (!window.contains(element.index)) continue;
               if (missing && element.kind == ElementKind::kAddrNacc &&
@@ -385,7 +385,7 @@ int find_address(const FindOptions& options, Wanted& wanted, inputs::Capture& ca
       .enough = [&](TraceIndex index) { return window.enough(index); }};
   const int code = run_capture(capture, output, hooks);
   if (code == kInterrupted && writer) writer->put_interrupted();
-  if (missing) missing->tell();
+  if (missing) missing->add();
   if (code != kOk) return code;
   if (options.count) {
     write_count(options, count, output.text());
@@ -406,10 +406,8 @@ int run(const FindOptions& options) {
                               decode ? window.known_id_bytes() : window.index_id_bytes());
   if (!capture) return capture.error();
   if (options.selection.given() && !decode) {
-    return complain(
-        "--pid, --tid, --comm and --dso select executed code: give them with "
-        "--address.",
-        kUsage);
+    return complain("--pid, --tid, --comm and --dso select executed code: use them with --address.",
+                    kUsage);
   }
   auto selection = select_in(*capture, options.selection);
   if (!selection) return complain(selection.error().detail, kUsage);
@@ -444,7 +442,7 @@ int run(const FindOptions& options) {
 void add_find(Command& app, int& exit_code) {
   auto options = std::make_shared<FindOptions>();
   Command* command =
-      app.add_subcommand("find", "Find where a time, an event, an exception or an address is");
+      app.add_subcommand("find", "Find a time, event, exception or address in a trace");
   add_input_options(*command, options->input);
   const auto* const what = "What to find (one of these)";
   command
@@ -458,7 +456,7 @@ void add_find(Command& app, int& exit_code) {
   command
       ->add_flag("--trigger", options->trigger, "triggers, of sources and of the trace formatter")
       ->group(what);
-  command->add_option("--context", options->context, "where a context ID was sent")
+  command->add_option("--context", options->context, "context IDs that the trace sent")
       ->type_name("CID|any")
       ->group(what);
   command
@@ -468,19 +466,20 @@ void add_find(Command& app, int& exit_code) {
       ->expected(0, 1)
       ->default_str("any")
       ->group(what);
-  command->add_flag("--overflow", options->overflow, "where the trace unit lost data")->group(what);
-  command->add_flag("--gap", options->gap, "where packets are damaged")->group(what);
+  command->add_flag("--overflow", options->overflow, "places where the trace unit lost data")
+      ->group(what);
+  command->add_flag("--gap", options->gap, "places where packets are damaged")->group(what);
   command
       ->add_option("--address", options->address,
                    "executed ranges that touch these addresses: A, A..B (excluding B), A+LENGTH, "
                    "or the name of a function; decodes the trace between --from and --to")
       ->type_name("RANGE")
       ->group(what);
-  command->add_flag("--count", options->count, "only print how many there are");
+  command->add_flag("--count", options->count, "only print their number");
   command
       ->add_option("--symbols", options->symbols,
-                   "a program whose functions --address can name, if the image is not an ELF file; "
-                   "@ADDRESS: how far above its link addresses it was loaded; may be repeated")
+                   "a program (ELF file) whose functions --address can name, if the image has "
+                   "none; @ADDRESS: its load address minus its link address; may be repeated")
       ->type_name("FILE[@ADDRESS]")
       ->allow_extra_args(false);
   add_selection_options(*command, options->selection);

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "branch_lists.h"
+#include "capture_problems.h"
 #include "complain.h"
 #include "doctor.h"
-#include "doubts.h"
 #include "exit_code.h"
 #include "interrupt.h"
 #include "output.h"
@@ -36,11 +36,11 @@ void examine(Bytes content, exports::CaptureFindings& to) {
   const std::string command = outputs::next_command(to.input, *found);
   if (command.empty()) {
     add(to, kInput, "not_described",
-        "Nothing describes this trace, and no protocol fits it. If you know how it was made, state "
-        "it with --framing and --source.");
+        "This trace has no description, and no protocol fits it. If you know how it was made, "
+        "state it with --framing and --source.");
   } else {
     add(to, kOk, "not_described",
-        fmt::format("Nothing describes this trace. By its content, this decodes it: {}", command));
+        fmt::format("This trace has no description. Its content suggests: {}", command));
   }
 }
 

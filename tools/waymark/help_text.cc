@@ -89,8 +89,13 @@ std::string help_text(const CommandRow& command) {
   std::string out = fmt::format("Usage: {}\n\n", synopsis(command));
   put_wrapped(out, sentence(command.summary), 0, 0);
   if (!command.commands.empty()) {
-    out += "\nCommands:\n";
-    for (const CommandRow& sub : command.commands) put_row(out, "  " + sub.word(), sub.summary);
+    std::string_view group = "?";
+    for (const CommandRow& sub : command.commands) {
+      if (sub.group != group)
+        out += fmt::format("\n{}:\n", sub.group.empty() ? "Commands" : sub.group);
+      group = sub.group;
+      put_row(out, "  " + sub.word(), sub.summary);
+    }
   }
   if (!command.arguments.empty()) out += '\n';
   for (const OptionRow& argument : command.arguments)

@@ -18,7 +18,7 @@ std::string_view sync_remedy(Protocol protocol) {
     case Protocol::kEtmV3:
       return "capture more, or make the trace unit synchronise more often (ETMSYNCFR)";
     case Protocol::kMtb:
-      return "the buffer was never written, or was erased";
+      return "the buffer was never written or was erased";
     case Protocol::kEtmV4:
     case Protocol::kEtmV4Data:
     case Protocol::kEte:
@@ -52,7 +52,7 @@ std::string_view bad_packet_reason(const inputs::Capture& capture, Protocol prot
 
 std::string nothing_decoded_reason(const inputs::Capture& capture) {
   if (!any_sync_point(capture)) {
-    return "no synchronisation point was found. See `waymark info` for what is in the trace.";
+    return "no synchronisation point was found; `waymark info` shows what is in the trace.";
   }
   const auto has = [&](Protocol protocol) {
     return std::ranges::any_of(capture.sources(), [&](const inputs::CaptureSource& source) {
@@ -62,7 +62,7 @@ std::string nothing_decoded_reason(const inputs::Capture& capture) {
   if (std::ranges::any_of(capture.sources(), &inputs::CaptureSource::needs_image))
     return "no address follows the synchronisation points.";
   if (has(Protocol::kEtmV4Data))
-    return "only packets of a data stream can be listed; see `waymark packets`.";
+    return "a data stream can only be listed as packets; see `waymark packets`.";
   if (has(Protocol::kItm))
     return "the ITM sent no data: no stimulus port was written, and no event of the DWT was "
            "traced.";

@@ -48,15 +48,14 @@ std::string region_at(const image::Image& image, std::uint64_t address) {
 std::string_view remedy(mismatch::Cause cause) {
   switch (cause) {
     case mismatch::Cause::kChangedCode:
-      return "The kernel changes code there in memory (static keys, alternatives). Record with "
+      return "The kernel changes this code in memory (static keys, alternatives). Record with "
              "perf "
              "record --kcore, which copies the code that runs.";
     case mismatch::Cause::kOtherKernel:
-      return "Check that the file is of the kernel that ran, or record with perf record --kcore.";
+      return "Check that the file is the kernel that ran, or record with perf record --kcore.";
     case mismatch::Cause::kPatchedCode:
       return "Only this function differs, so its code may have been changed in memory "
-             "(breakpoints, "
-             "code that changes itself). Check that the file is the one that ran.";
+             "(breakpoints, self-modifying code). Check that the file is the one that ran.";
     case mismatch::Cause::kOtherFile:
       break;
   }
@@ -178,7 +177,7 @@ std::vector<exports::Finding> ImageMismatches::findings() const {
     text += fmt::format(", first at 0x{:x}, at byte {} of the trace: other code ran. ",
                         program.address, program.index);
     if (!program.suspects.empty()) {
-      text += fmt::format("The way there also led through {}, which {} as suspect. ",
+      text += fmt::format("The path there also led through {}, which {} suspect, too. ",
                           fmt::join(program.suspects, ", "),
                           one_or(program.suspects.size(), "is", "are"));
     }
@@ -186,16 +185,14 @@ std::vector<exports::Finding> ImageMismatches::findings() const {
     if (!program.build_id.empty() && program.cause != mismatch::Cause::kChangedCode)
       text += fmt::format(" Its build ID is {}.", program.build_id);
     if (program.no_context) {
-      text +=
-          " The trace has no context IDs, so this may also be the code of another process at the "
-          "same address.";
+      text += " The trace has no context IDs, so another process may have run at the same address.";
     }
     findings.push_back({.kind = "wrong_image", .count = program.times, .text = std::move(text)});
   }
   return findings;
 }
 
-void tell_mismatches(inputs::Capture& capture, int code) {
+void report_mismatches(inputs::Capture& capture, int code) {
   constexpr std::uint64_t kMostRead = std::uint64_t{1} << 20;
   if (code != kOk && code != kDamaged) return;
   if (capture.checking_tree() == nullptr || interrupted()) return;
@@ -205,7 +202,7 @@ void tell_mismatches(inputs::Capture& capture, int code) {
 
 void write_switches_text(TextBuffer& out, const inputs::Capture& capture) {
   if (capture.kernel_switches().empty()) return;
-  out.put("\nkernel code that was not as in the file, as the trace shows\n");
+  out.put("\nkernel code that differed from the file, as the trace shows\n");
   for (const inputs::KernelSwitch& each : capture.kernel_switches()) {
     out.put(fmt::format("  {:<3}  {}{}, {} of {}\n", each.on ? "on" : "off",
                         each.is_key ? "static key " : "", escaped(each.name),

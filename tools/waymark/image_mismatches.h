@@ -31,7 +31,7 @@ class ImageMismatches {
 
 /// For commands that have decoded the capture: says on standard error if a part of the trace
 /// contradicts the code image.  `code`: how decoding ended; nothing is said if that was early.
-void tell_mismatches(inputs::Capture& capture, int code);
+void report_mismatches(inputs::Capture& capture, int code);
 
 /// What the kernel had changed in memory.
 void write_switches_text(TextBuffer& out, const inputs::Capture& capture);

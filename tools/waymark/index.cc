@@ -50,10 +50,10 @@ std::uint64_t file_size(const std::string& path) {
 
 std::expected<std::unique_ptr<index::Index>, int> open_index(const std::string& path,
                                                              bool rebuild) {
-  bool told = false;
+  bool noted = false;
   const auto wait = [&] {
-    if (!told) note(fmt::format("another process uses {}; waiting for it.", path));
-    told = true;
+    if (!noted) note(fmt::format("waiting for another process that uses {}.", path));
+    noted = true;
     return !interrupted();
   };
   auto opened =
@@ -103,8 +103,8 @@ void write_json(TextBuffer& out, const Report& report) {
 
 int run(const IndexOptions& options) {
   if (options.output.empty() && inputs::is_stream(options.input.path)) {
-    return complain(fmt::format("{} has no index next to it, because it can be read only once; "
-                                "name the index with -o FILE, or save the capture to a file.",
+    return complain(fmt::format("{} can be read only once, so it cannot have an index next to it; "
+                                "name a file for the index with -o, or save the capture to a file.",
                                 inputs::input_name(options.input.path)),
                     kUsage);
   }
@@ -121,7 +121,7 @@ int run(const IndexOptions& options) {
   index::Index& index = **opened;
   if (!index.header().streams.empty() && (options.full || options.sparse) &&
       (index.header().form == index::Form::kFull) != options.full) {
-    return complain(fmt::format("{} is a {} index; add --rebuild to make it again.", path,
+    return complain(fmt::format("{} is a {} index; add --rebuild to replace it.", path,
                                 index::form_name(index.header().form)),
                     kOutput);
   }
@@ -158,25 +158,24 @@ int run(const IndexOptions& options) {
 void add_index(Command& app, int& exit_code) {
   auto options = std::make_shared<IndexOptions>();
   Command* command =
-      app.add_subcommand("index", "Make an index, with which find, info, --from and --to are fast");
+      app.add_subcommand("index", "Build an index that speeds up find, info, --from and --to");
   add_input_options(*command, options->input);
   auto* sparse =
       command->add_flag("--sparse", options->sparse,
-                        "store sums for each block of trace, in at most 1 % of its size (default)");
+                        "store sums for each block of trace, at most 1 % of its size (default)");
   command
-      ->add_flag("--full", options->full, "also store every timestamp, event, exception and so on")
+      ->add_flag("--full", options->full, "store every timestamp, event, exception and so on, too")
       ->excludes(sparse);
   command->add_flag("--rebuild", options->rebuild,
-                    "make the index again, even if it is damaged or of another capture");
+                    "rebuild the index even if it is damaged or belongs to another capture");
   command
-      ->add_option(
-          "-o,--output", options->output,
-          "write the index to this file; default: the name of the trace with .waymark-index "
-          "appended, or a file in ~/.cache/waymark if the folder of the trace cannot be written")
+      ->add_option("-o,--output", options->output,
+                   "write the index to this file; default: the name of the trace with "
+                   ".waymark-index appended, or in ~/.cache/waymark if its folder is not writable")
       ->type_name("FILE");
   add_format_option(*command, options->format, false);
   command->footer(
-      "If indexing was interrupted, or the capture has grown, the index is continued.\n"
+      "If indexing was interrupted or the capture has grown, the index is continued.\n"
       "Examples:\n"
       "  waymark index board/\n"
       "  waymark index board/ --full -o /tmp/board.waymark-index");

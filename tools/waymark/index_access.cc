@@ -28,7 +28,7 @@ bool can_write(const std::string& path) {
 void add_index_option(Command& command, std::string& path) {
   command
       .add_option("--index", path,
-                  "the index to use; default: that of the capture, if `waymark index` made one")
+                  "use this index; default: the index next to the capture, if there is one")
       ->type_name("FILE");
 }
 
@@ -87,7 +87,7 @@ void IndexAccess::open(const MappedFile& trace, inputs::Framing framing) {
     } else if (const index::Header& header = (*opened)->header(); !header.streams.empty()) {
       const std::uint64_t bytes = inputs::trace_bytes(framing, trace.size());
       if (header.indexed < bytes || (header.indexed == bytes && !header.complete)) {
-        wrong = fmt::format("{} ends at byte {} of {}; `waymark index` continues it.", place,
+        wrong = fmt::format("{} ends at byte {} of {}; continue it with `waymark index`.", place,
                             header.indexed, bytes);
       } else if (const auto good =
                      index::check_file(trace, inputs::framing_name(framing), **opened, interrupted);

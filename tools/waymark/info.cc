@@ -8,10 +8,10 @@
 #include <span>
 
 #include "branch_lists.h"
+#include "capture_problems.h"
 #include "command.h"
 #include "commands.h"
 #include "doctor.h"
-#include "doubts.h"
 #include "exit_code.h"
 #include "format.h"
 #include "hints.h"
@@ -162,9 +162,9 @@ void write_text(TextBuffer& out, const std::string& path, const Contents& conten
   write_switches_text(out, capture);
 
   out.put("\nwhat looks wrong\n");
-  const std::vector<std::string> doubts = find_doubts(contents);
-  if (doubts.empty()) out.put("  nothing\n");
-  for (const std::string& doubt : doubts) out.put(fmt::format("  - {}\n", escaped(doubt)));
+  const std::vector<std::string> problems = find_problems(contents);
+  if (problems.empty()) out.put("  nothing\n");
+  for (const std::string& problem : problems) out.put(fmt::format("  - {}\n", escaped(problem)));
 }
 
 void put_text(TextBuffer& out, std::string_view name, std::string_view value) {
@@ -261,8 +261,8 @@ void write_json(TextBuffer& out, const std::string& path, const Contents& conten
   });
   if (capture.recording() != nullptr) write_recording_json(out, capture, contents.processes);
   write_mismatches_json(out, capture, contents.mismatches);
-  put_list(out, "doubts", find_doubts(contents),
-           [&](const std::string& doubt) { outputs::write_json_string(out, doubt); });
+  put_list(out, "doubts", find_problems(contents),
+           [&](const std::string& problem) { outputs::write_json_string(out, problem); });
   out.put("}\n");
 }
 
@@ -332,13 +332,13 @@ int run(const InfoOptions& options) {
 void add_info(Command& app, int& exit_code) {
   auto options = std::make_shared<InfoOptions>();
   Command* command =
-      app.add_subcommand("info", "Show what a capture contains, and what looks wrong");
+      app.add_subcommand("info", "Show what a capture contains and what looks wrong");
   add_input_options(*command, options->input);
   add_index_option(*command, options->index);
   add_format_option(*command, options->format, false);
   add_examine_options(*command, options->examine);
   command->add_flag("--all-ids", options->all_ids,
-                    "List every trace ID, also those that are probably damage");
+                    "List every trace ID, even those that are probably damage");
   command->add_option("-o,--output", options->output, "Write to this file")->type_name("FILE");
   command->footer(
       "Examples:\n"

@@ -118,47 +118,51 @@ Result<inputs::RawSource> read_source(const std::string& text) {
 }
 
 constexpr auto kInputHelp =
-    "A snapshot folder, its snapshot.ini, a perf.data file, raw trace, text that shows it (of a "
-    "debugger, Intel HEX, S-records), or a sigrok session; - for standard input";
+    "A snapshot folder, a perf.data file, raw trace, text of a debugger, Intel HEX, S-records, or "
+    "a sigrok session; - for standard input";
 
 void add_options_of_recordings(Command& command, InputOptions& options) {
-  command
-      .add_option("--cpu", options.cpus,
-                  "For a recording of perf: only the trace of this CPU; may be repeated")
+  command.add_option("--cpu", options.cpus, "Only the trace of this CPU; may be repeated")
       ->type_name("CPU")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->group(kRecordingGroup);
   command
       .add_option("--symfs,--sysroot", options.roots,
-                  "For a recording of perf: a folder with the files of the recorded machine, or "
-                  "with its programs in any place; may be repeated")
+                  "A folder with the files of the recorded machine, or with its programs in any "
+                  "sub-folder; may be repeated")
       ->type_name("DIR")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->group(kRecordingGroup);
   command
       .add_option("--buildid-dir", options.caches,
-                  "For a recording of perf: a cache of programs by build ID, as perf buildid-cache "
-                  "and perf archive make it; default: ~/.debug; may be repeated")
+                  "A cache of programs by build ID, as made by perf buildid-cache and perf "
+                  "archive; default: ~/.debug; may be repeated")
       ->type_name("DIR")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->group(kRecordingGroup);
   command
-      .add_option("--vmlinux", options.vmlinux,
-                  "For a recording of perf: the kernel that ran, as an ELF file with symbols")
-      ->type_name("FILE");
+      .add_option("--vmlinux", options.vmlinux, "The kernel that ran, as an ELF file with symbols")
+      ->type_name("FILE")
+      ->group(kRecordingGroup);
   command
       .add_option("--kcore", options.kcore,
-                  "For a recording of perf: a copy of /proc/kcore; default: that of perf record "
-                  "--kcore")
-      ->type_name("FILE");
-  command.add_flag("--virtual-timestamps", options.virtual_timestamps,
-                   "For a recording of perf: the timestamps of the trace are those of the virtual "
-                   "counter, although the recording does not say so");
+                  "A copy of /proc/kcore; default: the one of perf record --kcore")
+      ->type_name("FILE")
+      ->group(kRecordingGroup);
+  command
+      .add_flag("--virtual-timestamps", options.virtual_timestamps,
+                "Timestamps of the trace are those of the virtual counter, even if the "
+                "recording does not state it")
+      ->group(kRecordingGroup);
   command
       .add_option("--kallsyms", options.kallsyms,
-                  "For a recording of perf: a copy of /proc/kallsyms, which names the functions "
-                  "of the kernel")
-      ->type_name("FILE");
-  command.add_flag("--debuginfod", options.debuginfod,
-                   "For a recording of perf: fetch programs that are missing from the servers in "
-                   "DEBUGINFOD_URLS, with debuginfod-find");
+                  "A copy of /proc/kallsyms, which names the functions of the kernel")
+      ->type_name("FILE")
+      ->group(kRecordingGroup);
+  command
+      .add_flag("--debuginfod", options.debuginfod,
+                "Fetch missing programs from the servers in DEBUGINFOD_URLS with debuginfod-find")
+      ->group(kRecordingGroup);
 }
 
 void add_options_of_raw_trace(Command& command, InputOptions& options) {
@@ -169,9 +173,8 @@ void add_options_of_raw_trace(Command& command, InputOptions& options) {
       ->group(raw);
   command
       .add_option("--source", options.sources,
-                  "The protocol and the registers of a trace ID, such as "
-                  "0x10=etmv4,TRCCONFIGR=0x1 (without frames: no ID); core=NAME among them states "
-                  "the core; may be repeated")
+                  "The protocol and registers of a trace ID, such as 0x10=etmv4,TRCCONFIGR=0x1 "
+                  "(without frames: no ID); core=NAME states its core; may be repeated")
       ->type_name("ID=NAME[,REG=VALUE]...")
       ->allow_extra_args(false)
       ->group(raw);
@@ -200,19 +203,18 @@ void add_options_of_raw_trace(Command& command, InputOptions& options) {
       ->group(raw);
   command
       .add_option("--elf", options.programs,
-                  "A program that was traced (an ELF file); @ADDRESS: how far above its link "
-                  "addresses it was loaded; may be repeated")
+                  "A program that was traced (ELF file); @ADDRESS: its load address minus its link "
+                  "address; may be repeated")
       ->type_name("FILE[@ADDRESS]")
       ->allow_extra_args(false)
-      ->group(raw);
+      ->group(kInputGroup);
   command
-      .add_option(
-          "--image", options.images,
-          "A file whose bytes are at this address of target memory; Intel HEX and S-records "
-          "need no address; may be repeated")
+      .add_option("--image", options.images,
+                  "A file with the content of target memory from this address on; Intel HEX and "
+                  "S-records need no address; may be repeated")
       ->type_name("ADDRESS=FILE")
       ->allow_extra_args(false)
-      ->group(raw);
+      ->group(kInputGroup);
   command
       .add_option("--data-layouts", options.data_layouts,
                   "ETMv4 data trace: a file with the lengths of the packets, which are not public")
@@ -220,11 +222,11 @@ void add_options_of_raw_trace(Command& command, InputOptions& options) {
       ->group(raw);
   command
       .add_flag("--assume-sync", options.assume_sync,
-                "ITM: the first byte begins a packet, even without a synchronisation packet")
+                "ITM: decode from the first byte, even without a synchronisation packet")
       ->group(raw);
   command
       .add_option("--nibble-order", options.nibble_order,
-                  "STM: whether fields begin with the most significant nibble (hardware) or the "
+                  "STM: the nibble that comes first in fields: most significant (hardware) or "
                   "least (MIPI's simulator, Zephyr); default: detected")
       ->type_name("ORDER")
       ->check(one_of({"most", "least"}))
@@ -232,7 +234,7 @@ void add_options_of_raw_trace(Command& command, InputOptions& options) {
 }
 
 void add_options_of_pins(Command& command, InputOptions& options) {
-  const std::string pins = "For a session of sigrok; default: by the names of channels";
+  const std::string pins = "For sigrok sessions (default: by the names of channels)";
   command
       .add_option("--pin", options.pins,
                   "The channel of a pin: swo, or clk and d0 to d3 of a trace port; may be repeated")
@@ -250,7 +252,7 @@ void add_options_of_pins(Command& command, InputOptions& options) {
       ->group(pins);
   command
       .add_option("--sample-rate", options.sample_rate,
-                  "Samples per second, such as 24MHz; default: what the session says")
+                  "Samples per second, such as 24MHz; default: stated by the session")
       ->type_name("RATE")
       ->group(pins);
 }
@@ -270,7 +272,7 @@ Result<logic::PinOptions> pin_options(const InputOptions& options) {
   const auto rate = [](std::string_view option, const std::string& text,
                        std::optional<double>& value) -> Result<void> {
     if (text.empty()) return {};
-    value = logic::parse_frequency(text);
+    value = parse_frequency(text);
     if (!value) return wrong(option, text, "a frequency, such as 2000000, 2M or 24MHz");
     return {};
   };
@@ -282,14 +284,16 @@ Result<logic::PinOptions> pin_options(const InputOptions& options) {
 void add_options_of_inputs(Command& command, InputOptions& options) {
   command
       .add_option("--buffer", options.buffer,
-                  "The trace buffer of a snapshot; all: every one, joined in the order of their "
+                  "The trace buffer of a snapshot; all: all of them, joined in the order of their "
                   "timestamps; default: the first")
-      ->type_name("NAME|all");
+      ->type_name("NAME|all")
+      ->group(kInputGroup);
   command
       .add_option("--id", options.ids,
                   "Only this trace ID, decimal, or hexadecimal after 0x; may be repeated")
       ->type_name("ID")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->group(kInputGroup);
   add_options_of_recordings(command, options);
   add_options_of_raw_trace(command, options);
   add_options_of_pins(command, options);

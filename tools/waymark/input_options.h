@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "complain.h"
@@ -13,6 +14,10 @@
 namespace waymark::cli {
 
 class Command;
+
+/// Sections of --help.
+inline constexpr std::string_view kInputGroup = "The capture and its programs";
+inline constexpr std::string_view kRecordingGroup = "For recordings of perf and simpleperf";
 
 using KnownIdBytes = decltype(inputs::CaptureOptions::known_id_bytes);
 

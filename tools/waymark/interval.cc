@@ -101,11 +101,11 @@ class Measurement {
 /// The sentence for a measurement without any interval.
 std::string nothing_sentence(const outputs::IntervalReport& report) {
   const auto never = [](const std::string& name) {
-    return fmt::format("{} never happened in the trace.", escaped(name));
+    return fmt::format("{} does not occur in the trace.", escaped(name));
   };
   if (report.begun == 0) return never(report.from);
   if (report.ended == 0) return never(report.to);
-  return fmt::format("{} never happened after {} in one source without a gap between them.",
+  return fmt::format("{} never follows {} in one source without a gap between them.",
                      escaped(report.to), escaped(report.from));
 }
 
@@ -194,7 +194,7 @@ int run(const IntervalOptions& options) {
       code = complain(fmt::format("{}: {}", inputs::trace_name(*capture), nothing_sentence(report)),
                       kDamaged);
   } else {
-    if (code != kOk) note("this is what was measured before the end.");
+    if (code != kOk) note("these are the measurements before the end.");
     write(output->text(), report, options);
     for (const auto& row : report.rows) {
       const std::uint64_t without = report.pairs - row.lengths.distribution.count();
@@ -205,7 +205,7 @@ int run(const IntervalOptions& options) {
     }
   }
   code = finish_output(*output, code);
-  if (missing) missing->tell();
+  if (missing) missing->report();
   return code;
 }
 
@@ -214,33 +214,32 @@ int run(const IntervalOptions& options) {
 void add_interval(Command& app, int& exit_code) {
   auto options = std::make_shared<IntervalOptions>();
   Command* command =
-      app.add_subcommand("interval", "Measure how long it takes from one place to another");
+      app.add_subcommand("interval", "Measure the time between two places in the code or trace");
   add_input_options(*command, options->input);
   command
       ->add_option("--from", options->from,
-                   "where an interval begins: a function, NAME+OFFSET, an address after 0x, "
+                   "the start of an interval: a function, NAME+OFFSET, an address after 0x, "
                    "event:N, exception:N, port:N or text:TEXT")
       ->type_name("WHAT")
       ->required();
-  command->add_option("--to", options->to, "where it ends; the same")
+  command->add_option("--to", options->to, "the end of an interval, in the same form")
       ->type_name("WHAT")
       ->required();
   command->add_flag("--histogram", options->histogram,
-                    "in text, also show how often each length occurred");
+                    "in text, also show a histogram of the lengths");
   add_format_option(*command, options->format, true);
   command->add_option("-o,--output", options->output, "write to this file")->type_name("FILE");
   command
       ->add_option("--symbols", options->symbols.files,
-                   "A program whose symbols name the functions, if the image is not an ELF file; "
-                   "@ADDRESS: how far above its link addresses it was loaded; may be repeated")
+                   "A program (ELF file) whose symbols name the functions, if the image has none; "
+                   "@ADDRESS: its load address minus its link address; may be repeated")
       ->type_name("FILE[@ADDRESS]")
       ->allow_extra_args(false);
   add_selection_options(*command, options->selection);
   add_collateral_options(*command, options->messages);
   command->footer(
-      "Each interval begins where --from happened last before --to, in the same source. Its "
-      "length\n"
-      "is given in instructions, and in cycles and ticks of timestamps if the trace has them.\n"
+      "Each interval begins at the last --from before --to in the same source. Its length is "
+      "given\nin instructions, and in cycles and ticks of timestamps if the trace has them.\n"
       "\n"
       "Examples:\n"
       "  waymark interval board/ --from irq_handler --to irq_done\n"

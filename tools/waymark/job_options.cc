@@ -19,24 +19,24 @@ namespace {
 
 /// Options that would change what a part is, or where something is written.
 std::string why_refused(const ExportOptions& options, const shard::Plan& plan) {
-  if (!options.inputs.empty()) return "a value without an option is there.";
+  if (!options.inputs.empty()) return "there is a value without an option.";
   if (!options.output.empty() || options.list)
     return "output and list are not for jobs; `waymark merge` takes -o.";
   if (options.window.given())
-    return "from, to and the like select a part of one input, and a job has several.";
+    return "from, to and the like select a part of one input, but a job has several.";
   if (options.of_format.slice_bytes != 0)
     return "slice-bytes is for export; a job has slice_bytes before [options].";
   if (plan.format == "parquet" && wants_table(options, "calls") &&
       !options.selection.programs.empty())
-    return "dso: call stacks go through all programs; name other tables with table.";
+    return "dso: call stacks cross all programs; name other tables with table.";
   if (plan.format == "folded") {
     if (options.stacks.inlines) return "inlines needs all programs at once; leave it out.";
-    if (!options.selection.programs.empty()) return "dso: call stacks go through all programs.";
+    if (!options.selection.programs.empty()) return "dso: call stacks cross all programs.";
   }
   if (plan.format == "branch-list" && (options.selection.given() || !options.programs.empty()))
-    return "a branch list is made of all packets; select when a profile is made of it.";
+    return "a branch list contains all packets; select when you make a profile of it.";
   if (plan.what == "findings" && (options.selection.given() || !options.programs.empty()))
-    return "the findings are those of whole inputs; leave out pid, program and the like.";
+    return "findings cover whole inputs; leave out pid, program and the like.";
   return {};
 }
 

@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "interrupt.h"
+#include "option_values.h"
 #include "waymark/live/connected_stream.h"
 #include "waymark/live/recording.h"
 
@@ -23,14 +24,14 @@ bool is_pipe(const std::string& path) {
   return inputs::is_stream(path);
 }
 
-live::Tell teller() {
+live::Notify notifier() {
   return [](const std::string& sentence) { note(sentence); };
 }
 
 Result<std::unique_ptr<live::Stream>> connect(const InputOptions& options) {
   const auto address = live::parse_address(options.path);
   if (!address) return std::unexpected(address.error());
-  live::ConnectOptions connecting{.stop = interrupted, .tell = teller()};
+  live::ConnectOptions connecting{.stop = interrupted, .notify = notifier()};
   if (options.live.retry_for)
     connecting.retry_for =
         std::chrono::seconds(std::min<std::uint64_t>(*options.live.retry_for, 1'000'000'000));
@@ -46,20 +47,21 @@ void add_live_options(Command& command, InputOptions& options, bool arrival) {
   input->description(input->get_description() + "; or a live source, such as tcp://HOST:PORT");
   command
       .add_option("--record", options.live.record,
-                  "also keep the trace in this file, which is an INPUT later")
+                  "also save the trace to this file, for later use as INPUT")
       ->type_name("FILE")
       ->group(group);
   if (arrival) {
     command
         .add_flag("--arrival", options.live.arrival,
-                  "begin each line with the time at which its last bytes arrived")
+                  "begin each line with the arrival time of its last bytes")
         ->group(group);
   }
   command
       .add_option("--retry-for", options.live.retry_for,
-                  "how many seconds to try again after the connection is lost; 0: the trace ends "
-                  "there; default: until Ctrl-C")
-      ->type_name("N")
+                  "how long to try to reconnect after a lost connection, such as 30 or 2min; 0: do "
+                  "not; default: until Ctrl-C")
+      ->type_name("TIME")
+      ->transform(duration(1))
       ->group(group);
 }
 
@@ -72,12 +74,12 @@ Result<void> check_live(const InputOptions& options) {
     if (!live.allowed)
       return fail(ErrorCode::kInvalidArgument,
                   fmt::format("{0}: this command needs the whole trace; record it first with "
-                              "`waymark decode {0} --record FILE`, and name the file.",
+                              "`waymark decode {0} --record trace.bin`, then use trace.bin.",
                               options.path));
     if (!live.whole.empty())
       return fail(ErrorCode::kInvalidArgument,
                   fmt::format("{}: {} cannot be used with a live source; record it first with "
-                              "--record FILE, and use the option with the file.",
+                              "--record, then use the option with that file.",
                               options.path, live.whole));
   }
   if (live.record.empty()) return {};
@@ -116,7 +118,7 @@ Result<LiveInput> open_live_input(const InputOptions& options) {
   if (!options.live.record.empty()) {
     auto recorded = live::record(
         std::move(stream),
-        {.path = options.live.record, .arrivals = options.live.arrival, .tell = teller()});
+        {.path = options.live.record, .arrivals = options.live.arrival, .notify = notifier()});
     if (!recorded) return std::unexpected(recorded.error());
     stream = *std::move(recorded);
   }
@@ -129,7 +131,7 @@ Result<std::shared_ptr<live::Head>> read_trace_head(const LiveInput& input,
   if (input.head == nullptr) return nullptr;
   const auto wanted = capture_options(options);
   if (!wanted) return std::unexpected(wanted.error());
-  WAYMARK_TRY(inputs::read_head(*input.head, *wanted, teller()));
+  WAYMARK_TRY(inputs::read_head(*input.head, *wanted, notifier()));
   if (input.pipe == nullptr || inputs::is_streamable(*input.head, *wanted)) return input.head;
   if (!options.live.record.empty())
     return fail(ErrorCode::kUnsupported,

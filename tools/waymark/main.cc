@@ -20,7 +20,7 @@ namespace {
 [[noreturn]] void end_without_memory() noexcept {
   // Nothing here may allocate.
   waymark::write_to_standard_error(
-      "waymark: Memory ran out. Free some, or raise the limit (ulimit -v).\n");
+      "waymark: Out of memory. Free some, or raise the limit (ulimit -v).\n");
   _exit(waymark::cli::kMemory);
 }
 
@@ -47,6 +47,7 @@ int run(int argc, char** argv) {
   const auto app = make_commands(exit_code, argc > 1 ? argv[1] : "");
   watch_signals();
   const Parsed parsed = parse(*app, argc, argv);
+  if (argc == 1) return print_help(*app);
   switch (parsed.outcome) {
     case Outcome::kRun:
       return exit_code;

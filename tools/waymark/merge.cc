@@ -89,7 +89,7 @@ class Merger {
     const std::vector<std::size_t> missing = folder_.status().missing;
     if (!missing.empty()) {
       return complain(
-          fmt::format("{} of {} missing: {}. Do them with `waymark shard {} missing`.",
+          fmt::format("{} of {} missing: {}. Run them with `waymark shard {} missing`.",
                       missing.size(), counted(plan.shards.size(), "part is", "parts are"),
                       shard::ranges_of(missing), escaped(folder_.path())),
           kInput);
@@ -126,10 +126,10 @@ class Merger {
     // What is wrong with an input is a finding.
     if (format.write_findings != nullptr)
       return write_findings(format, options_.output, findings_, options_.inputs);
-    tell_bad();
+    report_bad();
     // An input that is damaged has tables, too.
     if (format.is_tables ? files_.empty() && !tables_ : used_ == 0)
-      return code_ == kOk ? complain("no input gave anything.", kDamaged) : code_;
+      return code_ == kOk ? complain("no input has a result.", kDamaged) : code_;
     if (format.is_tables) return write_tables();
     const std::vector<std::string> files = options_.inputs;
     const auto shown = ExportMessages::make(options_.messages);
@@ -329,13 +329,15 @@ class Merger {
     return tables_->commit();
   }
 
-  void tell_bad() const {
+  void report_bad() const {
     for (std::size_t i = 0; i < std::min(bad_.size(), kMostNamed); ++i) {
-      note(fmt::format("{} gave nothing, or not all; `waymark info` says what is wrong with it.",
-                       escaped(bad_[i])));
+      note(fmt::format(
+          "{} has no result, or only a part; `waymark info` shows what is wrong with it.",
+          escaped(bad_[i])));
     }
     if (bad_.size() > kMostNamed)
-      note(fmt::format("so did {} more.", counted(bad_.size() - kMostNamed, "input")));
+      note(fmt::format("{} more have the same problem.",
+                       counted(bad_.size() - kMostNamed, "input")));
     if (!bad_.empty() && used_ != 0 && files_.empty()) {
       note(fmt::format("this is the sum of {} of {}.", used_,
                        counted(used_ + bad_.size(), "input")));
@@ -375,7 +377,7 @@ int run(const MergeOptions& options) {
 
 void add_merge(Command& app, int& exit_code) {
   auto options = std::make_shared<MergeOptions>();
-  Command* command = app.add_subcommand("merge", "Write the sum of all parts of a job");
+  Command* command = app.add_subcommand("merge", "Combine the results of all shards");
   command->add_option("DIR", options->folder, "The folder of the job")->required();
   command
       ->add_option("-o,--output", options->output,
@@ -383,8 +385,8 @@ void add_merge(Command& app, int& exit_code) {
                    "standard output")
       ->type_name("FILE|DIR/");
   command->footer(
-      "The result is that of `waymark export` with the same inputs and options, byte for byte.\n"
-      "If a part is missing or damaged, it is named, and nothing is written.\n"
+      "The result equals that of `waymark export` with the same inputs and options, byte for "
+      "byte.\nIf a part is missing or damaged, it is named and nothing is written.\n"
       "\n"
       "Examples:\n"
       "  waymark merge job/ -o app.afdo.txt\n"

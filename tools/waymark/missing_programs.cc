@@ -27,7 +27,7 @@ std::string jit_reason(const perf::JittedCode& jitted, std::int32_t pid) {
       "let it write a jitdump file, and record with perf record -k mono.";
   if (process == jitted.processes.end()) {
     return fmt::format(
-        "This memory is not from a file, so that its code is not known. If a JIT compiler made it, "
+        "This memory is not from a file, so its code is unknown. If a JIT compiler made it, "
         "{}",
         kRemedy);
   }
@@ -50,7 +50,7 @@ std::string MissingProgram::text() const {
 
 std::string MissingPrograms::reason_of(const inputs::Capture& capture,
                                        const MissingProgram& program) {
-  if (program.path.empty()) return "The recording maps nothing there.";
+  if (program.path.empty()) return "The recording has no mapping there.";
   if (program.pid >= 0) return jit_reason(*capture.jitted_code(), program.pid);
   std::string path = program.path;
   if (path.starts_with("[kernel.kallsyms]") || path.starts_with("[guest.kernel"))
@@ -58,11 +58,11 @@ std::string MissingPrograms::reason_of(const inputs::Capture& capture,
   const auto missing = capture.programs()->missing();
   const auto at = std::ranges::find(missing, path, &perf::MissingFile::path);
   if (path == "[kernel.kallsyms]" && (at == missing.end() || !at->reason.contains("names")))
-    return "Name the kernel with --vmlinux FILE, or record with perf record --kcore.";
+    return "Name the kernel with --vmlinux, or record with perf record --kcore.";
   if (at == missing.end()) return "The file does not have these bytes.";
   return at->is_file || at->reason != "This is not a file."
              ? at->reason
-             : "This memory is not from a file, so that its code is not known.";
+             : "This memory is not from a file, so its code is unknown.";
 }
 
 MissingProgram MissingPrograms::program_at(const perf::ProcessImages& images, std::uint32_t task,
@@ -92,7 +92,7 @@ void MissingPrograms::add(const count::Counts& counts) {
   add(times);
 }
 
-void MissingPrograms::tell() const {
+void MissingPrograms::report() const {
   const std::lock_guard lock(mutex_);
   if (times_.empty()) return;
   std::vector<std::pair<MissingProgram, std::uint64_t>> rows(times_.begin(), times_.end());

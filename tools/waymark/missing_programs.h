@@ -41,7 +41,7 @@ class MissingPrograms {
   [[nodiscard]] const perf::ProcessImages& images() const { return images_; }
 
   /// Prints a table to standard error if something was missing.
-  void tell() const;
+  void report() const;
 
   /// Why its code is not known; a whole sentence.
   static std::string reason_of(const inputs::Capture& capture, const MissingProgram& program);

@@ -68,7 +68,8 @@ Result<Occurrence> Occurrence::parse(const std::string& text) {
       made.value_ = *offset;
     }
   }
-  if (made.name_.empty()) return fail(ErrorCode::kInvalidArgument, "the name of a place is empty.");
+  if (made.name_.empty())
+    return fail(ErrorCode::kInvalidArgument, "the name of the place is missing.");
   return made;
 }
 

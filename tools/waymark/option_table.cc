@@ -74,8 +74,6 @@ std::string whole_help(const CLI::Option& option, const KnownWords& known, std::
   if (!default_value.empty() && help.find("default") == std::string::npos)
     add(fmt::format("default: {}", default_value));
   if (!option.get_needs().empty()) add(fmt::format("needs {}", names_of(option.get_needs())));
-  if (!option.get_excludes().empty())
-    add(fmt::format("cannot be used with {}", names_of(option.get_excludes())));
   return help;
 }
 
@@ -98,6 +96,8 @@ OptionRow row_of(const Option& from) {
     if (known.others_are_refused && all.size() <= kMostShown) row.value = all;
   }
   row.help = whole_help(option, known, row.value);
+  if (!option.get_excludes().empty())
+    row.conflicts = fmt::format("cannot be used with {}", names_of(option.get_excludes()));
   row.group = option.get_group();
   row.is_required = option.get_required();
   row.is_repeatable = !is_flag && option.get_expected_max() > 1;
@@ -105,13 +105,15 @@ OptionRow row_of(const Option& from) {
   return row;
 }
 
-/// Rows of one group come together, in the order in which the groups begin; what is about the
-/// program itself ends its group.
+/// Rows of one group come together, in the order in which the groups begin, but special ones last;
+/// what is about the program itself ends its group.
 std::vector<OptionRow> in_groups(const std::vector<OptionRow>& rows) {
   std::vector<std::string> groups{kPlainGroup};
   for (const OptionRow& row : rows) {
     if (std::ranges::find(groups, row.group) == groups.end()) groups.push_back(row.group);
   }
+  std::ranges::stable_partition(
+      groups, [](const std::string& group) { return !group.starts_with(kSpecialGroup); });
   const auto is_general = [](const OptionRow& row) {
     return row.names.back() == "--help" || row.names.back() == "--version" ||
            row.names.back() == "--color";

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace waymark::cli {
@@ -22,7 +23,8 @@ struct OptionRow {
   std::string value;               ///< As it is shown: "FILE", "text|json|csv"; empty: a flag.
   ValueKind kind = ValueKind::kNone;
   std::vector<std::string> words;  ///< Values that completion offers.
-  std::string help;  ///< With its default and the options that it needs or cannot be used with.
+  std::string help;                ///< With its default and the options that it needs.
+  std::string conflicts;           ///< "cannot be used with ..."; only man pages have this.
   std::string group;
   bool is_required = false;
   bool is_repeatable = false;
@@ -32,6 +34,7 @@ struct OptionRow {
 struct CommandRow {
   std::string name;  ///< With the commands that it belongs to: "waymark etm4 plan".
   std::string summary;
+  std::string group;  ///< Of a command of the program: the heading of `waymark --help`.
   std::vector<OptionRow> arguments;
   std::vector<OptionRow> options;  ///< Those of a group are next to each other.
   std::string notes;               ///< What the footer says before its examples.
@@ -44,6 +47,8 @@ struct CommandRow {
 
 /// The name of a group without a name of its own.
 inline constexpr auto kPlainGroup = "Options";
+/// Groups of options for one kind of input begin so.  They come last, because most users need none.
+inline constexpr std::string_view kSpecialGroup = "For ";
 
 /// The command, and its commands in turn.
 CommandRow describe(const Command& command);

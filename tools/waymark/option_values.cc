@@ -4,8 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
-#include <limits>
+#include <cmath>
 #include <memory>
 
 #include "command.h"
@@ -19,18 +18,6 @@ namespace {
 std::string alternatives(const std::vector<std::string>& words) {
   if (words.size() < 2) return fmt::format("{}", fmt::join(words, ""));
   return fmt::format("{} or {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back());
-}
-
-/// The power of 1024 that a unit stands for, as a shift; nothing: it is not a unit.
-std::optional<unsigned> shift_of(std::string_view unit) {
-  if (unit.empty()) return 0;
-  const auto upper = static_cast<char>(std::toupper(static_cast<unsigned char>(unit.front())));
-  const std::string_view rest = unit.substr(1);
-  if (upper == 'B' && rest.empty()) return 0;
-  const std::size_t power = std::string_view("KMGT").find(upper);
-  const bool is_written_so = rest.empty() || rest == "B" || rest == "b" || rest == "iB";
-  if (power == std::string_view::npos || !is_written_so) return std::nullopt;
-  return static_cast<unsigned>(power + 1) * 10;
 }
 
 }  // namespace
@@ -60,6 +47,18 @@ ValueCheck one_of(std::vector<std::string> words) {
               [known](std::string& text) {
                 const bool is_known = std::ranges::find(*known, text) != known->end();
                 return is_known ? std::string() : refusal(text, *known);
+              },
+          .known = {.words = *known, .others_are_refused = true}};
+}
+
+ValueCheck one_of_any_case(std::vector<std::string> words) {
+  const auto known = std::make_shared<std::vector<std::string>>(std::move(words));
+  return {.examine =
+              [known](std::string& text) {
+                const auto found = std::ranges::find(*known, upper(text), upper);
+                if (found == known->end()) return refusal(text, *known);
+                text = *found;
+                return std::string();
               },
           .known = {.words = *known, .others_are_refused = true}};
 }
@@ -98,18 +97,31 @@ ValueCheck positive_number() {
 
 ValueCheck size_in_bytes() {
   return {.examine = [](std::string& text) {
-    std::size_t digits = text.size();
-    const bool is_hexadecimal = text.starts_with("0x") || text.starts_with("0X");
-    while (!is_hexadecimal && digits != 0 &&
-           std::isalpha(static_cast<unsigned char>(text[digits - 1])) != 0) {
-      --digits;
-    }
-    const auto value = parse_number(std::string_view(text).substr(0, digits));
-    const auto shift = shift_of(std::string_view(text).substr(digits));
-    if (!value || !shift || *value > std::numeric_limits<std::uint64_t>::max() >> *shift) {
+    const auto value = parse_size(text);
+    if (!value)
       return fmt::format("'{}' is not a size in bytes, such as 4096, 0x1000, 64M or 1GiB", text);
-    }
-    text = fmt::format("{}", *value << *shift);
+    text = fmt::format("{}", *value);
+    return std::string();
+  }};
+}
+
+ValueCheck frequency() {
+  return {.examine = [](std::string& text) {
+    const auto value = parse_frequency(text);
+    if (!value || *value < 1)
+      return fmt::format("'{}' is not a frequency, such as 2000000, 2M or 24MHz", text);
+    text = fmt::format("{}", static_cast<std::uint64_t>(std::llround(*value)));
+    return std::string();
+  }};
+}
+
+ValueCheck duration(double seconds, std::uint64_t least) {
+  return {.examine = [seconds, least](std::string& text) {
+    const auto value = parse_duration(text);
+    if (!value) return fmt::format("'{}' is not a duration, such as 2, 500ms or 1min", text);
+    const auto units = static_cast<std::uint64_t>(std::llround(*value / seconds));
+    if (units < least) return fmt::format("'{}' is too short", text);
+    text = fmt::format("{}", units);
     return std::string();
   }};
 }

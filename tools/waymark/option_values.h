@@ -35,6 +35,16 @@ ValueCheck positive_number();
 /// The option gets the bytes in decimal.
 ValueCheck size_in_bytes();
 
+/// A frequency, such as 24M or 24MHz.  The option gets whole Hz in decimal.
+ValueCheck frequency();
+
+/// A duration, such as 2, 500ms or 1min.  The option gets whole units of `seconds` in decimal, at
+/// least `least` of them.
+ValueCheck duration(double seconds, std::uint64_t least = 0);
+
+/// One of `words` in capital or small letters.  The option gets it as it is in `words`.
+ValueCheck one_of_any_case(std::vector<std::string> words);
+
 /// kInvalidArgument: "--source a=b: expected <form>."
 std::unexpected<Error> wrong(std::string_view option, std::string_view text, std::string_view form);
 

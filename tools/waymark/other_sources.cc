@@ -87,7 +87,7 @@ void OtherSources::show(const Element& element, std::uint64_t time) {
   }
 }
 
-void OtherSources::tell() const {
+void OtherSources::report() const {
   if (timeless_ != 0) {
     note(fmt::format("{} left out, because their sources have no timestamps.",
                      counted(timeless_, "event is", "events are")));
@@ -107,7 +107,7 @@ void OtherSources::tell() const {
   if (merge_ && merge_->late() != 0) {
     note(
         fmt::format("{} events have the time of a later one, because their source sent its time "
-                    "too late, or its time went back.",
+                    "too late or its time went back.",
                     merge_->late()));
   }
 }

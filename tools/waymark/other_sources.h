@@ -31,7 +31,7 @@ class OtherSources {
   /// The timeline of the cores has ended.
   void finish();
   /// Says on standard error what is missing.
-  void tell() const;
+  void report() const;
 
  private:
   void take(const merge::TimedRecord& record);

@@ -33,10 +33,11 @@ std::string_view whole_lines(std::string_view text, std::size_t most) {
 }
 
 std::unexpected<Error> index_would_be_lost(const std::string& path) {
-  return fail(ErrorCode::kInvalidArgument,
-              fmt::format("-o {}: this is an index, which would be lost; choose another place "
-                          "with -o.",
-                          path));
+  return fail(
+      ErrorCode::kInvalidArgument,
+      fmt::format(
+          "-o {}: this is an index, which would be overwritten; choose another file with -o.",
+          path));
 }
 
 std::unexpected<Error> cannot_write(const std::string& path, int code) {
@@ -51,10 +52,11 @@ Result<void> refuse_input(const std::string& path, std::span<const std::string> 
   const std::string* const input =
       is_standard ? find_same_file(STDOUT_FILENO, inputs) : find_same_file(path, inputs);
   if (input == nullptr) return {};
-  return fail(ErrorCode::kInvalidArgument,
-              fmt::format("{}: this is the input file {}, which would be lost; choose another "
-                          "place with -o.",
-                          is_standard ? "Standard output" : "-o " + path, *input));
+  return fail(
+      ErrorCode::kInvalidArgument,
+      fmt::format(
+          "{}: this is the input file {}, which would be overwritten; choose another file with -o.",
+          is_standard ? "Standard output" : "-o " + path, *input));
 }
 
 Result<void> refuse_inputs_in(const std::string& folder, const inputs::Snapshot& snapshot,
@@ -186,12 +188,12 @@ void Output::fail_write(std::string_view written, int code) {
   }
   if (code == EPIPE) {
     reader_left_ = true;
-    error_ = fmt::format("The reader of {} went away.", name_);
+    error_ = fmt::format("The reader of {} closed it.", name_);
   } else if (code == ENOSPC || code == EDQUOT) {
     error_ = fmt::format(
         "Cannot write {}: the disk is full. {}ake room, or choose another place "
         "with -o.",
-        name_, temporary_.empty() ? "What was written before is kept; m" : "M");
+        name_, temporary_.empty() ? "The output so far is kept; m" : "M");
   } else {
     error_ = fmt::format("Cannot write {}: {}.", name_, std::generic_category().message(code));
   }

@@ -34,7 +34,7 @@ class PacketObserver final : public Observer {
     PacketRef packet = seen;
     // Without frames the tree knows no ID; the registers do.
     packet.trace_id = source.trace_id();
-    window_.tell(packet.trace_id, packet.index);
+    window_.add(packet.trace_id, packet.index);
     if (!window_.contains(packet.index)) return;
     if (packet.bad && !first_bad_) first_bad_ = packet.index;
     TextBuffer& out = output_.text();
@@ -110,7 +110,7 @@ int run(PacketOptions options) {
   } else if (code == kOk && !any_sync_point(*capture)) {
     code =
         complain(fmt::format("{}: no synchronisation point was found, so there are no packets to "
-                             "list. `waymark info` says what is in the trace.",
+                             "list. `waymark info` shows what is in the trace.",
                              inputs::trace_name(*capture)),
                  kDamaged);
   }
@@ -121,8 +121,8 @@ int run(PacketOptions options) {
 
 void add_packets(Command& app, int& exit_code) {
   auto options = std::make_shared<PacketOptions>();
-  Command* command = app.add_subcommand("packets", "List the packets of the trace");
-  add_record_options(*command, *options, "stop at the first bad packet, with exit status 1");
+  Command* command = app.add_subcommand("packets", "List the packets of a trace");
+  add_record_options(*command, *options, "stop at the first bad packet with exit status 1");
   add_window_options(*command, options->window);
   add_live_options(*command, options->input);
   command->footer(

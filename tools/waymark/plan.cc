@@ -46,13 +46,13 @@ int write_scripts(const shard::Folder& folder, const PlanOptions& options) {
   if (scripts.program.empty()) scripts.program = program_path();
   scripts.result =
       options.result.empty() ? folder.path() + "/merged" : absolute_path(options.result);
-  std::string said;
+  std::string text;
   for (const std::string& engine : options.engines) {
     const auto how = shard::write_scripts(folder, engine, scripts);
     if (!how) return complain(how.error().detail, kOutput);
-    said += *how + "\n";
+    text += *how + "\n";
   }
-  return print_text(said);
+  return print_text(text);
 }
 
 int resume(const PlanOptions& options) {
@@ -60,8 +60,8 @@ int resume(const PlanOptions& options) {
   if (!folder) return folder.error();
   const shard::Status status = folder->status();
   if (status.missing.empty()) {
-    return print_text(fmt::format("Nothing is missing: all {} are done.\n",
-                                  counted(folder->plan().shards.size(), "shard")));
+    return print_text(
+        fmt::format("All {} are done.\n", counted(folder->plan().shards.size(), "shard")));
   }
   if (!options.engines.empty()) return write_scripts(*folder, options);
   return print_text(shard::ranges_of(status.missing) + "\n");
@@ -102,12 +102,14 @@ class InputCutter {
 int run(const PlanOptions& options) {
   if (!options.resume.empty()) {
     if (!options.job.empty() || !options.folder.empty())
-      return complain("--resume DIR takes the job from DIR; leave JOB.toml and -o out.", kUsage);
+      return complain("--resume names the folder of the job; leave out JOB.toml and -o.", kUsage);
     return resume(options);
   }
-  if (options.job.empty()) return complain("JOB.toml is missing.", kUsage);
+  if (options.job.empty())
+    return complain("The job file is missing; name it, such as `waymark plan job.toml -o job`.",
+                    kUsage);
   if (options.folder.empty())
-    return complain("the folder of the job is missing; name it with -o DIR.", kUsage);
+    return complain("the folder of the job is missing; name it with -o, such as -o job.", kUsage);
   const auto text = read_text_input(options.job);
   if (!text) return text.error();
   const auto job = shard::read_job(*text, options.job);
@@ -148,44 +150,44 @@ void add_plan(Command& app, int& exit_code) {
   auto options = std::make_shared<PlanOptions>();
   options->scripts.tasks = kUsualTasks;
   Command* command =
-      app.add_subcommand("plan", "Divide a job over many captures into shards for many machines");
-  command->add_option("JOB.toml", options->job, "The job: which captures, and what to make of them")
+      app.add_subcommand("plan", "Split a job over many captures into shards for many machines");
+  command
+      ->add_option("JOB.toml", options->job, "The job: the captures, and what to compute from them")
       ->type_name("FILE");
   command
       ->add_option("-o,--output", options->folder,
-                   "the folder of the job, which every machine must see under the same path")
+                   "the folder of the job, with the same path on every machine")
       ->type_name("DIR");
   command
       ->add_option("--resume", options->resume,
-                   "name the shards of this job that have no part; with --slurm and the like, "
+                   "list the shards of this job that have no result; with --slurm and the like, "
                    "write scripts for just those")
       ->type_name("DIR");
   const auto engine = [&](const std::string& name, const std::string& what) {
     command->add_flag_callback(
         "--" + name, [options, name] { options->engines.push_back(name); }, what);
   };
-  engine("slurm", "write scripts for Slurm into DIR/scripts: an array of tasks, and the merge");
+  engine("slurm", "write scripts for Slurm into DIR/scripts: a task array and the merge");
   engine("parallel", "write a script for GNU parallel");
   engine("kubernetes", "write the manifest of an Indexed Job");
   engine("make", "write a makefile");
   engine("ninja", "write a ninja file");
   command
-      ->add_option("--tasks", options->scripts.tasks,
-                   "for Slurm and Kubernetes: at most N tasks, which share the shards; default: "
-                   "1000")
+      ->add_option(
+          "--tasks", options->scripts.tasks,
+          "for Slurm and Kubernetes: use at most N tasks, which share the shards; default: 1000")
       ->type_name("N")
       ->check(positive_number());
   command
       ->add_option("--result", options->result,
-                   "for the scripts: what the merge writes; default: DIR/merged")
+                   "for the scripts: the output of the merge; default: DIR/merged")
       ->type_name("FILE");
   command
-      ->add_option(
-          "--program", options->scripts.program,
-          "for the scripts: the path of waymark on the machines; default: that of this one")
+      ->add_option("--program", options->scripts.program,
+                   "for the scripts: the path of waymark on the machines; default: the path here")
       ->type_name("FILE");
   command->footer(
-      "A job file names the captures and what to make of all of them together:\n"
+      "A job file names the captures and what to compute from all of them together:\n"
       "\n"
       "  what = \"profile\"                 or counts, coverage, stacks, branches, events,\n"
       "                                   findings\n"

@@ -69,7 +69,7 @@ int Collector::add_input(const std::string& path, const Precounted* known) {
   if (counted.code == kMemory || counted.code == kInterrupted) return counted.code;
   if (needs_.code && counted.code == kOk && !counted_something(counted)) {
     return complain(fmt::format("{}: no instruction could be counted: {}", path,
-                                *selection ? "nothing that was selected was executed."
+                                *selection ? "none of the selected code was executed."
                                            : why_nothing(capture, window)),
                     kDamaged);
   }
@@ -77,8 +77,8 @@ int Collector::add_input(const std::string& path, const Precounted* known) {
   bool is_new = false;
   for (const count::Counts& counts : counted.by_source)
     is_new = add_counts(counts, used.locate) || is_new;
-  if (missing && needs_.notes) missing->tell();
-  if (needs_.notes) tell_mismatches(capture, counted.code);
+  if (missing && needs_.notes) missing->report();
+  if (needs_.notes) report_mismatches(capture, counted.code);
   if (counted.code == kOk) traces_.push_back(path);
   // Only the programs of an input are still needed, if it brought any.
   if (!is_new) used_inputs_.pop_back();
@@ -96,7 +96,7 @@ int Collector::add_branches(const std::string& path, const exports::BranchList& 
   (void)counts.add(list, [this](const count::Counts& found, const profile::Locate& locate) {
     return add_counts(found, locate);
   });
-  counts.tell(path);
+  counts.report(path);
   if (counts.instructions() != 0) return kOk;
   return complain(fmt::format("{}: no instruction could be counted: none of its programs was "
                               "found, or none of their code.",

@@ -51,7 +51,7 @@ std::expected<std::vector<const profile::ProgramProfile*>, int> choose(
   std::vector<const profile::ProgramProfile*> known = known_programs(profile);
   if (known.empty()) {
     return std::unexpected(
-        complain("no program that was executed is an ELF file that was found; name it with --elf, "
+        complain("none of the executed programs was found as an ELF file; name it with --elf, "
                  "--symfs or --symbols.",
                  kInput));
   }
@@ -64,25 +64,24 @@ std::expected<std::vector<const profile::ProgramProfile*>, int> choose(
       std::string names;
       for (const auto* program : known)
         names += fmt::format("{}{}", names.empty() ? "" : ", ", escaped(file_name(*program)));
-      return std::unexpected(
-          complain(fmt::format("--program {}: nothing of this name or build ID was executed; the "
-                               "programs are: {}.",
-                               escaped(name), names),
-                   kUsage));
+      return std::unexpected(complain(fmt::format("--program {}: no program of this name or build "
+                                                  "ID was executed; the programs are: {}.",
+                                                  escaped(name), names),
+                                      kUsage));
     }
     if (std::ranges::find(chosen, *found) == chosen.end()) chosen.push_back(*found);
   }
   return chosen;
 }
 
-void tell_rest(const profile::Profile& profile) {
+void report_rest(const profile::Profile& profile) {
   const std::uint64_t whole = profile.instructions();
   std::uint64_t in_programs = 0;
   for (const auto* program : known_programs(profile)) in_programs += program->instructions();
   if (in_programs == whole) return;
-  note(fmt::format("{} of {} ({}) are left out, because no ELF file was found for their code.",
-                   whole - in_programs, counted(whole, "instruction"),
-                   percent(whole - in_programs, whole)));
+  note(fmt::format(
+      "{} of {} ({}) are left out, because their code is in no ELF file that was found.",
+      whole - in_programs, counted(whole, "instruction"), percent(whole - in_programs, whole)));
 }
 
 /// Writes one file.  Without a name, to standard output.
@@ -136,12 +135,12 @@ int write_programs(const exports::Format& format, const ProfileSum& sum,
     if (programs->size() > 1) {
       note(
           fmt::format("{} were executed; this is the profile of {}, which executed {} of the "
-                      "instructions. --program NAME selects another one; -o DIR/ writes a file "
-                      "for each.",
+                      "instructions. --program selects another one; with a folder, such as -o "
+                      "profiles/, each has a file.",
                       counted(programs->size(), "program"), escaped(first.path),
                       percent(first.instructions(), profile.instructions())));
     }
-    tell_rest(profile);
+    report_rest(profile);
     return write_one(first, options.output);
   }
   std::error_code failed;
@@ -151,7 +150,7 @@ int write_programs(const exports::Format& format, const ProfileSum& sum,
                                 options.output, failed.message()),
                     kOutput);
   }
-  tell_rest(profile);
+  report_rest(profile);
   std::vector<std::string> names;
   for (const profile::ProgramProfile* program : *programs) {
     std::string name = file_name(*program);
@@ -172,7 +171,7 @@ int write_profile(const exports::Format& format, const ProfileSum& sum,
   const auto programs =
       format.any_program ? choose_any(sum.profile, options) : choose(sum.profile, options);
   if (!programs) return programs.error();
-  if (options.programs.empty() && !format.any_program) tell_rest(sum.profile);
+  if (options.programs.empty() && !format.any_program) report_rest(sum.profile);
   if (format.any_program && sum.profile.other_instructions() != 0) {
     note(fmt::format("{} of {} are left out, because their path is not known.",
                      sum.profile.other_instructions(),

@@ -246,13 +246,13 @@ void write_stack_text(TextBuffer& out, const StackSearch& stack) {
     case StackValue::kNotTried:
       return;
     case StackValue::kUnknown:
-      out.put("\nreturn stack\n  It cannot be known, because no program was executed.\n");
+      out.put("\nreturn stack\n  It is unknown, because no program was executed.\n");
       return;
     case StackValue::kEither:
-      out.put(fmt::format(
-          "\nreturn stack\n  On or off, the trace is decoded alike, with {}: no return lacks its "
-          "target.\n",
-          sums_text(stack.off)));
+      out.put(
+          fmt::format("\nreturn stack\n  The trace decodes alike with and without it, with {}: "
+                      "every return has its target.\n",
+                      sums_text(stack.off)));
       return;
     case StackValue::kOff:
     case StackValue::kOn:
@@ -312,7 +312,7 @@ void write_report(TextBuffer& out, const locate::Report& report) {
                         escaped(found.path), escaped(text)));
   }
   if (std::ranges::none_of(report.programs, is_executed))
-    out.put("  None of them was executed, as far as the trace shows.\n");
+    out.put("  The trace shows that none of them was executed.\n");
 }
 
 void write_text(TextBuffer& out, const InputOptions& input, const Reports& reports,
@@ -415,8 +415,8 @@ std::expected<StackSearch, int> compare_with_stack(const InputOptions& with,
 void add_program_search(Command& command, std::vector<std::string>& places) {
   command
       .add_option("--programs", places,
-                  "Find out which of these programs (ELF files, or all in a folder) was executed, "
-                  "and at which load address; may be repeated")
+                  "Find which of these programs (ELF files, or all in a folder) ran, and at which "
+                  "load address; may be repeated")
       ->type_name("FILE|DIR")
       ->allow_extra_args(false);
 }

@@ -13,7 +13,7 @@ void add_record_options(Command& command, RecordOptions& options, const std::str
       .add_option("-o,--output", options.output, "write to this file instead of standard output")
       ->type_name("FILE");
   command.add_flag("--stats", options.statistics,
-                   "print counts of sources and frames at the end, on standard error");
+                   "print counts of sources and frames on standard error at the end");
   command.add_flag("--strict", options.strict, strict_help);
 }
 

@@ -10,7 +10,8 @@ namespace waymark::cli {
 
 void add_report(Command& app, int& exit_code) {
   auto options = std::make_shared<ReportCommand>();
-  Command* command = app.add_subcommand("report", "Write the page of the viewer into one file");
+  Command* command =
+      app.add_subcommand("report", "Write the viewer's page into a single HTML file");
   add_input_options(*command, options->input.input, options->paths);
   add_viewer_options(*command, options->input);
   command->add_option("-o,--output", options->output, "write to this file; -: standard output")
@@ -22,14 +23,15 @@ void add_report(Command& app, int& exit_code) {
       ->type_name("SIZE")
       ->transform(size_in_bytes());
   command
-      ->add_option("--window", options->windows,
-                   "a part of the time axis to have in detail, as the page shows its places, or "
-                   "t:TIMESTAMP; may be repeated; default: the first part, and the busiest")
-      ->type_name("FROM..TO")
+      ->add_option(
+          "--window", options->windows,
+          "a part of the time axis with all details, as places of the page or t:TIMESTAMP; all: "
+          "the whole capture; may be repeated; default: the first part and the busiest")
+      ->type_name("FROM..TO|all")
       ->allow_extra_args(false);
   command->footer(
-      "The file opens in a browser without a server. With a second INPUT, it also compares the\n"
-      "functions of both.\n"
+      "The file opens in a browser without a server. With a second INPUT, it also compares "
+      "the\nfunctions of both captures.\n"
       "\n"
       "Examples:\n"
       "  waymark report board/ -o report.html\n"

@@ -24,7 +24,7 @@ namespace {
 std::optional<double> axis_place(std::string_view text, const view::Axis& axis) {
   constexpr std::string_view kTimestamp = "t:";
   if (text.starts_with(kTimestamp)) {
-    const auto time = parse_number(text.substr(kTimestamp.size()));
+    const auto time = parse_time(text);
     if (!time || *time < axis.origin) return std::nullopt;
     return static_cast<double>(*time - axis.origin);
   }
@@ -40,9 +40,9 @@ Result<view::Window> parse_window(const std::string& text, const view::Axis& axi
   };
   constexpr std::string_view kDots = "..";
   const auto dots = text.find(kDots);
-  if (dots == std::string::npos) return fault("write FROM..TO.");
+  if (dots == std::string::npos) return fault("write FROM..TO, or all.");
   if (text.find("t:") != std::string::npos && axis.unit != view::AxisUnit::kTicks)
-    return fault("the axis of this capture has no timestamps; leave out the t:.");
+    return fault("this capture has no timestamps; leave out the t:.");
   const std::string_view whole(text);
   const auto from = axis_place(whole.substr(0, dots), axis);
   const auto to = axis_place(whole.substr(dots + kDots.size()), axis);
@@ -101,9 +101,9 @@ void add_divergences(const ReportCommand& options,
 }  // namespace
 
 int run_report(const ReportCommand& options) {
-  if (options.paths.empty()) return complain("INPUT is missing: name the capture.", kUsage);
+  if (options.paths.empty()) return complain("INPUT is missing; name the capture.", kUsage);
   if (options.paths.size() > 2)
-    return complain("A report has one INPUT, or two that it compares.", kUsage);
+    return complain("A report takes one INPUT, or two to compare.", kUsage);
   std::vector<std::string> inputs;
   inputs.reserve(options.paths.size());
   for (const std::string& path : options.paths) inputs.push_back(path_of_input(path));
@@ -126,12 +126,15 @@ int run_report(const ReportCommand& options) {
       progress.at(done);
       return interrupted();
     };
-    const auto windows = parse_windows(options.windows, *sessions.front(), stop);
+    std::vector<std::string> texts = options.windows;
+    const bool whole = std::erase(texts, "all") != 0;
+    const auto windows = parse_windows(texts, *sessions.front(), stop);
     if (!windows) return report_code(windows.error());
     view::ReportOptions wanted{.files = view::page_files(),
                                .version = WAYMARK_VERSION,
                                .most_bytes = options.most_bytes,
-                               .windows = *windows};
+                               .windows = *windows,
+                               .whole = whole};
     if (options.paths.size() == 2) add_divergences(options, sessions, wanted);
     wanted.coverage = coverage_of_capture(options.input, options.paths.front());
     if (interrupted()) return kInterrupted;
@@ -143,7 +146,8 @@ int run_report(const ReportCommand& options) {
   for (const auto& session : sessions) {
     const view::CaptureFacts facts = session->facts();
     if (facts.failure.empty()) continue;
-    code = complain(fmt::format("{} The report has what comes before.", facts.failure), kInput);
+    code =
+        complain(fmt::format("{} The report covers the trace before it.", facts.failure), kInput);
   }
   for (const std::string& what : report->left_out)
     note(fmt::format("--max-size left no room for {}.", what));

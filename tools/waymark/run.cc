@@ -90,7 +90,7 @@ class Runner {
     if (capture_.live()) output_.flush();
     if (!capture_.tree().failed()) return kOk;
     return complain(
-        fmt::format("{}: decoding cannot go on after byte {}.", inputs::trace_name(capture_),
+        fmt::format("{}: decoding cannot continue after byte {}.", inputs::trace_name(capture_),
                     block.index + capture_.tree().consumed()),
         kDamaged);
   }

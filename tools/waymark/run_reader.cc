@@ -12,7 +12,7 @@ Result<std::span<const Element>> RunReader::next() {
     if (const std::size_t count = tree.next(batch_); count != 0)
       return std::span<const Element>(batch_).first(count);
     if (tree.failed()) {
-      return fail(ErrorCode::kBadData, fmt::format("{}: decoding cannot go on after byte {}.",
+      return fail(ErrorCode::kBadData, fmt::format("{}: decoding cannot continue after byte {}.",
                                                    inputs::trace_name(*capture_), read_));
     }
     if (finishing_) return std::span<const Element>();

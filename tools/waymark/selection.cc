@@ -39,7 +39,8 @@ std::unexpected<Error> refuse(std::string detail) {
 std::unexpected<Error> unknown(std::string_view option, const std::string& word,
                                std::string_view what, const std::vector<std::string>& known) {
   if (known.empty()) {
-    return refuse(fmt::format("{} {}: the recording names no {}.", option, escaped(word), what));
+    return refuse(
+        fmt::format("{} {}: the recording has no names of a {}.", option, escaped(word), what));
   }
   const std::vector<std::string_view> views(known.begin(), known.end());
   const auto meant = nearest(word, views);
@@ -91,7 +92,7 @@ bool allows(const std::vector<Value>& wanted, const Value& value) {
 }  // namespace
 
 void add_selection_options(Command& command, SelectionOptions& options) {
-  const std::string group = "Parts of a recording of perf or simpleperf (each may be repeated)";
+  const std::string group(kRecordingGroup);
   const auto add = [&](const char* name, std::vector<std::string>& values, const char* type,
                        const char* help) {
     command.add_option(name, values, help)->type_name(type)->allow_extra_args(false)->group(group);
@@ -100,7 +101,7 @@ void add_selection_options(Command& command, SelectionOptions& options) {
   add("--tid", options.tids, "TID", "only this thread");
   add("--comm", options.names, "NAME", "only threads with this name");
   add("--dso", options.programs, "NAME",
-      "only instructions of this program or library, by its path or file name");
+      "only instructions of the program or library with this path or file name");
 }
 
 bool Selection::decide(const perf::Task& task) const {

@@ -225,11 +225,11 @@ std::expected<std::vector<std::size_t>, int> numbers_of(const std::string& text,
     const auto first = parse_number(one.substr(0, dash));
     const auto last = dash == one.size() ? first : parse_number(one.substr(dash + 1));
     if (!first || !last || *last < *first || *last >= shards) {
-      return std::unexpected(complain(
-          fmt::format("'{}' is not a shard of this job, which has {}, from 0 to {}; N takes "
-                      "numbers and ranges such as 3,7-9, or `missing`.",
-                      escaped(one), counted(shards, "shard"), shards - 1),
-          kUsage));
+      return std::unexpected(
+          complain(fmt::format("'{}' is not a shard of this job, which has {}, from 0 to {}; N is "
+                               "a number, or numbers and ranges such as 3,7-9, or `missing`.",
+                               escaped(one), counted(shards, "shard"), shards - 1),
+                   kUsage));
     }
     for (std::size_t number = *first; number <= *last; ++number) numbers.push_back(number);
     at = end + 1;
@@ -257,19 +257,18 @@ int run(const ShardOptions& options) {
 
 void add_shard(Command& app, int& exit_code) {
   auto options = std::make_shared<ShardOptions>();
-  Command* command = app.add_subcommand("shard", "Do a shard of a job that plan divided");
+  Command* command = app.add_subcommand("shard", "Process one shard of a planned job");
   command->add_option("DIR", options->folder, "The folder of the job")->required();
   command
       ->add_option("N", options->shards,
                    "The number of the shard, from 0; numbers and ranges such as 3,7-9; or "
-                   "`missing`, all that have no part")
+                   "`missing`: all without a result")
       ->required();
   command->footer(
-      "The part of a shard is one file, which is there as a whole or not at all. So a shard may "
-      "be\n"
-      "killed at any time, and done again by anyone; if its part is there, nothing is done.\n"
-      "An input that cannot be decoded is named in the part, and the others count. An input that\n"
-      "has changed since the job was planned, or cannot be read, ends the shard without a part.\n"
+      "The result of a shard is one file, which appears only when it is complete. A shard may "
+      "be\nkilled at any time and run again on any machine; if its result exists, nothing is "
+      "done.\nAn input that cannot be decoded is named in the result, and the others count. If an "
+      "input\nhas changed since the job was planned, or cannot be read, the shard has no result.\n"
       "\n"
       "Examples:\n"
       "  waymark shard job/ 12\n"

@@ -59,8 +59,8 @@ class FileChecks {
 int complain_of(const Error& error);
 
 /// Says that slices were decoded again.  `why`: empty for the usual reason.
-void tell_again(const std::string& path, std::size_t again, std::size_t count,
-                std::string_view why = {});
+void report_again(const std::string& path, std::size_t again, std::size_t count,
+                  std::string_view why = {});
 
 // `Work` is what a job makes of slices, of one capture.  It has
 //   Record                  what a part has of a slice, with a `seam` and `files`
@@ -115,7 +115,7 @@ class SliceSum {
         joiner_(sliced_.decoder()) {}
 
   /// kOk, or the exit code; the sentences are printed.  `tells`: see add_slices().
-  int add_all(bool tells) {
+  int add_all(bool with_notes) {
     int worst = kOk;
     const std::size_t count = cut_.count();
     for (std::size_t i = 0; i < count; ++i) {
@@ -137,17 +137,17 @@ class SliceSum {
         }
       }
     }
-    if (worst != kOk || !tells) return worst;
+    if (worst != kOk || !with_notes) return worst;
     const std::string& path = folder_.plan().inputs[cut_.input].path;
     const std::size_t others = Work::kWhyAgain.empty() ? 0 : begun_wrong_;
-    if (joiner_.again() != others) tell_again(path, joiner_.again() - others, count);
-    if (others != 0) tell_again(path, others, count, Work::kWhyAgain);
+    if (joiner_.again() != others) report_again(path, joiner_.again() - others, count);
+    if (others != 0) report_again(path, others, count, Work::kWhyAgain);
     return kOk;
   }
 
  private:
   [[nodiscard]] std::string bad(std::size_t shard) const {
-    return fmt::format("{}: the content of the part does not fit together",
+    return fmt::format("{}: the content of the part is inconsistent",
                        escaped(folder_.part_path(shard)));
   }
 
@@ -188,11 +188,11 @@ class SliceSum {
 /// the exit code; the sentences of errors are printed.
 template <class Work>
 int add_slices(const shard::Folder& folder, std::size_t first, inputs::Capture& capture, Work& work,
-               bool tells = true) {
+               bool with_notes = true) {
   const shard::Cut& cut = *folder.plan().cut_of(first);
   if (const Bytes trace = trace_of(capture); trace.size() != cut.trace_bytes)
     return complain_of(shard::check_slice(folder.plan(), first, {cut, 0, trace}).error());
-  return SliceSum<Work>(folder, first, capture, work).add_all(tells);
+  return SliceSum<Work>(folder, first, capture, work).add_all(with_notes);
 }
 
 }  // namespace waymark::cli

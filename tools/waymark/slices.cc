@@ -125,10 +125,10 @@ class TableCountWork : public CountWork {
 
 template <class Work>
 Counted join_counts(const shard::Folder& folder, std::size_t first, inputs::Capture& capture,
-                    const std::optional<Selection>& selection, bool tells) {
+                    const std::optional<Selection>& selection, bool with_notes) {
   Work work(capture, selection);
   Counted counted;
-  counted.code = add_slices(folder, first, capture, work, tells);
+  counted.code = add_slices(folder, first, capture, work, with_notes);
   if (counted.code == kOk) work.take(counted, capture, selection);
   return counted;
 }
@@ -175,8 +175,7 @@ int FileChecks::check(const std::vector<shard::Input>& files) {
       at->second = *std::move(now);
     }
     if (at->second != file) {
-      return complain(fmt::format("{} is not the program that a shard read; put that one in its "
-                                  "place.",
+      return complain(fmt::format("{} is not the program that a shard read; restore that one.",
                                   escaped(file.path)),
                       kInput);
     }
@@ -188,10 +187,10 @@ int complain_of(const Error& error) {
   return shard::was_stopped(error) ? int{kInterrupted} : complain(error.detail, kInput);
 }
 
-void tell_again(const std::string& path, std::size_t again, std::size_t count,
-                std::string_view why) {
+void report_again(const std::string& path, std::size_t again, std::size_t count,
+                  std::string_view why) {
   const std::string usual =
-      fmt::format("the trace before {} did not show the state of the decoder there",
+      fmt::format("the trace before {} did not reveal the state of the decoder there",
                   one_or(again, "it", "them"));
   note(fmt::format("{}: {} of {} slices {} decoded again, because {}.", escaped(path), again, count,
                    one_or(again, "was", "were"), why.empty() ? usual : why));
@@ -259,10 +258,10 @@ int count_slice(const shard::Plan& plan, const ExportOptions& options, const Ref
 }
 
 Counted join_slices(const shard::Folder& folder, std::size_t first, inputs::Capture& capture,
-                    const std::optional<Selection>& selection, bool tells) {
+                    const std::optional<Selection>& selection, bool with_notes) {
   return folder.plan().payload_of(first) == shard::Payload::kTableSlice
-             ? join_counts<TableCountWork>(folder, first, capture, selection, tells)
-             : join_counts<CountWork>(folder, first, capture, selection, tells);
+             ? join_counts<TableCountWork>(folder, first, capture, selection, with_notes)
+             : join_counts<CountWork>(folder, first, capture, selection, with_notes);
 }
 
 }  // namespace waymark::cli

@@ -35,6 +35,6 @@ int count_slice(const shard::Plan& plan, const ExportOptions& options, const Ref
 /// The counts of a whole capture from the parts of its slices, the first of which is the shard
 /// `first`.  `tells`: see add_slices().
 Counted join_slices(const shard::Folder& folder, std::size_t first, inputs::Capture& capture,
-                    const std::optional<Selection>& selection, bool tells = true);
+                    const std::optional<Selection>& selection, bool with_notes = true);
 
 }  // namespace waymark::cli

@@ -158,29 +158,29 @@ int trace_stacks(inputs::Capture& capture, const std::optional<Selection>& selec
   return code;
 }
 
-void tell_quality(const stacks::Engine& engine) {
+void report_quality(const stacks::Engine& engine) {
   for (const TraceId id : engine.sources()) {
     const stacks::Quality quality = engine.quality(id);
     if (!quality.is_poor()) continue;
     if (quality.missing_code != 0) {
       note(
-          fmt::format("{}: code could not be read {}, so its call stacks mean little; `waymark "
+          fmt::format("{}: code could not be read {}, so its call stacks are unreliable; `waymark "
                       "info` shows what is missing.",
                       source_name(id), counted(quality.missing_code, "time")));
     } else {
       note(
-          fmt::format("{}: {} of {} went to a caller that was not called from there, so its call "
-                      "stacks mean little. Is the program image the one that ran?",
+          fmt::format("{}: {} of {} returned to code that had not called it, so the call stacks "
+                      "are unreliable. Check that the program image is the one that ran.",
                       source_name(id), quality.mismatch, counted(quality.returns(), "return")));
     }
   }
   if (engine.lacks_contexts()) {
     note(
-        "some call stacks begin in the middle, as after a switch of threads, and there are no "
-        "context IDs in this trace to tell threads apart.");
+        "some call stacks begin in the middle, as after a switch of threads, but this trace has no "
+        "context IDs that identify threads.");
   }
   if (const std::uint64_t folded = engine.tree().folded_calls(); folded != 0) {
-    note(fmt::format("{} are part of their callers, because the call tree is too large.",
+    note(fmt::format("{} are counted in their callers, because the call tree is too large.",
                      counted(folded, "call")));
   }
 }

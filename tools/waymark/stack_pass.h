@@ -40,7 +40,7 @@ int trace_stacks(inputs::Capture& capture, const std::optional<Selection>& selec
                  const RunLimits& limits = {});
 
 /// Says on standard error what cannot be trusted.
-void tell_quality(const stacks::Engine& engine);
+void report_quality(const stacks::Engine& engine);
 
 /// --stats: what returns found, source by source, on standard error.
 void print_stack_quality(const stacks::Engine& engine);

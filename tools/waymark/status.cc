@@ -65,9 +65,9 @@ void add_status(Command& app, int& exit_code) {
       app.add_subcommand("status", "Show which shards of a job are done, missing or failed");
   command->add_option("DIR", *path, "The folder of the job")->required();
   command->footer(
-      "The parts that are there say what is done. Which shards are running is what attempts have\n"
-      "left in the folder: one whose machine died stays in this list until it is done again.\n"
-      "The exit code is 0 if all parts are there, and 1 if some are missing.\n"
+      "A shard is done if its result exists. Running shards are known from files of their "
+      "attempts:\nif its machine died, a shard stays in this list until it is run again.\nThe exit "
+      "code is 0 if all results exist, and 1 if some are missing.\n"
       "\n"
       "Examples:\n"
       "  waymark status job/");

@@ -15,8 +15,8 @@ namespace {
 
 std::unexpected<Error> no_function(const inputs::Capture& capture) {
   return fail(ErrorCode::kNotFound,
-              fmt::format("{}: no function has a name, because no file of the program image is "
-                          "an ELF file with symbols; name the program with --symbols FILE.",
+              fmt::format("{}: functions have no names, because no file of the program image is an "
+                          "ELF file with symbols; name the program with --symbols.",
                           inputs::trace_name(capture)));
 }
 
@@ -78,8 +78,8 @@ Option* add_symbol_options(Command& command, SymbolOptions& options, const std::
   Option* const functions = command.add_flag("--functions", options.functions, what);
   command
       .add_option("--symbols", options.files,
-                  "A program whose symbols name the functions, if the image is not an ELF file; "
-                  "@ADDRESS: how far above its link addresses it was loaded; may be repeated")
+                  "A program (ELF file) whose symbols name the functions, if the image has none; "
+                  "@ADDRESS: its load address minus its link address; may be repeated")
       ->type_name("FILE[@ADDRESS]")
       ->allow_extra_args(false)
       ->needs(functions);
@@ -89,11 +89,11 @@ Option* add_symbol_options(Command& command, SymbolOptions& options, const std::
 void add_detail_options(Command& command, SymbolOptions& options, Option* functions) {
   command.add_flag_callback(
       "--lines", [&options] { options.functions = options.details.lines = true; },
-      "with the name of the function, show the source file and line at which each block begins");
+      "with the name of the function, show the source file and line of each block");
   command.add_flag_callback(
       "--inlines",
       [&options] { options.functions = options.details.lines = options.details.inlines = true; },
-      "with the source line, show the functions that the compiler inlined at it");
+      "with the source line, show the functions inlined at it");
   // Options are complete once all are parsed, so --symbols may come before these.
   Option* const symbols = command.get_option("--symbols");
   symbols->remove_needs(functions);

@@ -1,6 +1,7 @@
 // waymark synth: captures of any size, with their ground truth.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -34,7 +35,7 @@ struct SynthOptions {
   std::string elf;
   std::string graph;
   std::string execution_log;
-  std::string isa = "A64";
+  std::string isa;  ///< Empty: what the protocols usually trace.
   synth::Program::RandomOptions program;
   std::vector<std::string> protocols = {"etmv4"};
   unsigned cores = 1;
@@ -51,15 +52,24 @@ struct SynthOptions {
   Format format = Format::kText;
 };
 
-isa::Isa isa_by_name(std::string_view name) {
-  if (name == "A32") return isa::Isa::kA32;
-  return name == "T32" ? isa::Isa::kT32 : isa::Isa::kA64;
-}
-
 /// An MTB is the only source of its capture, writes no frames, and traces T32 code of the M
 /// profile.
 bool of_mtb(const SynthOptions& options) {
   return options.protocols == std::vector<std::string>{"mtb"};
+}
+
+/// The instruction set of a random program: --isa, or the usual one of the protocols.
+isa::Isa isa_of(const SynthOptions& options) {
+  if (options.isa == "A32") return isa::Isa::kA32;
+  if (options.isa == "T32") return isa::Isa::kT32;
+  if (options.isa == "A64") return isa::Isa::kA64;
+  if (of_mtb(options)) return isa::Isa::kT32;
+  // ETMv3 and PTM are older than A64, and the other choices need code without it.
+  const bool is_32_bit = options.program.mixed || options.program.a64_handlers ||
+                         std::ranges::any_of(options.protocols, [](const std::string& name) {
+                           return name == "etmv3" || name == "ptm";
+                         });
+  return is_32_bit ? isa::Isa::kA32 : isa::Isa::kA64;
 }
 
 Result<synth::Program> make_program(const SynthOptions& options) {
@@ -85,7 +95,7 @@ Result<synth::Program> make_program(const SynthOptions& options) {
   }
   synth::Program::RandomOptions random = options.program;
   random.seed = options.seed;
-  random.isa = isa_by_name(options.isa);
+  random.isa = isa_of(options);
   if (of_mtb(options)) {
     random.isa = isa::Isa::kT32;
     random.m_profile = true;
@@ -208,15 +218,15 @@ void announce_truth(const SynthOptions& options, const synth::Program& program) 
   const double size = ratio * static_cast<double>(options.capture.size);
   if (size < static_cast<double>(kMuch)) return;
   note(
-      fmt::format("the ground truth will take about {:.0f} MB, in addition to {:.0f} MB of trace; "
-                  "--no-truth leaves it out.",
+      fmt::format("the ground truth will take about {:.0f} MB in addition to {:.0f} MB of trace; "
+                  "leave it out with --no-truth.",
                   size / 1e6, static_cast<double>(options.capture.size) / 1e6));
 }
 
 int run(const SynthOptions& options) {
   if (!options.check.empty()) return check(options.check, options.format);
   if (options.directory.empty())
-    return complain("Say where the snapshot goes: --output DIR.", kUsage);
+    return complain("The folder for the snapshot is missing; name it with --output.", kUsage);
   const Result<synth::Program> program = make_program(options);
   if (!program) return synthesis_failed(program.error());
   auto units = make_units(options, *program);
@@ -289,14 +299,16 @@ void add_program_options(Command& command, SynthOptions& options) {
   elf->excludes(graph);
   command
       .add_option("--execution", options.execution_log,
-                  "execute what this log says, once, and not at random: the address of every "
-                  "instruction, as from `qemu-aarch64 -singlestep -d exec,nochain -D FILE PROGRAM`")
+                  "replay this log once instead of a random run: the address of every instruction, "
+                  "as written by `qemu-aarch64 -singlestep -d exec,nochain -D FILE PROGRAM`")
       ->type_name("FILE")
       ->needs(elf)
       ->group(kGroup);
-  command.add_option("--isa", options.isa, "the instruction set of a random program")
-      ->check(one_of({"A64", "A32", "T32"}))
-      ->capture_default_str()
+  command
+      .add_option("--isa", options.isa,
+                  "the instruction set of a random program; default: A32 for etmv3 and ptm, T32 "
+                  "for mtb, else A64")
+      ->transform(one_of_any_case({"A64", "A32", "T32"}))
       ->group(kGroup);
   command
       .add_flag("--mixed", options.program.mixed,
@@ -314,19 +326,19 @@ void add_program_options(Command& command, SynthOptions& options) {
 }
 
 void add_event_options(Command& command, SynthOptions& options) {
-  constexpr auto kGroup = "What happens (N: about every N blocks; 0: never)";
+  constexpr auto kGroup = "Events (N: about every N blocks; 0: never)";
   const auto mean = [&](const char* name, std::uint64_t& value, const char* text) {
     command.add_option(name, value, text)->type_name("N")->capture_default_str()->group(kGroup);
   };
   options.execution.exception_mean = 1000;
-  mean("--exceptions", options.execution.exception_mean, "exceptions, and returns from them");
+  mean("--exceptions", options.execution.exception_mean, "exceptions and returns from them");
   mean("--timestamps", options.unit.timestamp_mean, "timestamps");
   mean("--events", options.unit.event_mean, "events or triggers");
   mean("--mispredicts", options.unit.mispredict_mean, "mispredictions, with --speculation");
   mean("--q", options.unit.q_mean, "Q elements (etmv4, ete)");
   mean("--overflows", options.unit.overflow_mean, "overflows");
   mean("--discards", options.unit.discard_mean, "discards (etmv4, ete)");
-  mean("--filter", options.unit.filter_mean, "code that a filter leaves out");
+  mean("--filter", options.unit.filter_mean, "code that a filter excludes");
   command
       .add_option("--context-ids", options.execution.context_ids,
                   "the number of processes; 1: context IDs are not traced")
@@ -343,7 +355,8 @@ void add_event_options(Command& command, SynthOptions& options) {
 void add_unit_options(Command& command, SynthOptions& options) {
   constexpr auto kGroup = "The trace units";
   command
-      .add_option("--protocol", options.protocols, "the protocols; each gets its own trace units")
+      .add_option("--protocol", options.protocols,
+                  "the protocols; each gets trace units of its own")
       ->type_name("NAME[,NAME]...")
       ->check(one_of({"etmv4", "ete", "ptm", "etmv3", "stm", "itm", "mtb"}))
       ->delimiter(',')
@@ -356,7 +369,8 @@ void add_unit_options(Command& command, SynthOptions& options) {
       ->type_name("NAME")
       ->group(kGroup);
   command
-      .add_flag("--return-stack", options.unit.return_stack, "leave out the addresses of returns")
+      .add_flag("--return-stack", options.unit.return_stack,
+                "use a return stack, which saves the addresses of returns")
       ->group(kGroup);
   command.add_flag("--cycle-counts", options.unit.cycle_counts, "count cycles")->group(kGroup);
   command
@@ -370,7 +384,7 @@ void add_unit_options(Command& command, SynthOptions& options) {
       ->group(kGroup);
   command
       .add_option("--speculation", options.unit.speculation,
-                  "the number of elements that may be uncommitted (etmv4, ete)")
+                  "the most elements that may be uncommitted (etmv4, ete)")
       ->capture_default_str()
       ->group(kGroup);
   command
@@ -399,12 +413,10 @@ void add_capture_options(Command& command, SynthOptions& options) {
       ->group(kGroup);
   command
       .add_option("--interleave", options.capture.interleave,
-                  "the mean number of bytes of one source before those of another")
+                  "the mean number of bytes before another source follows")
       ->capture_default_str()
       ->group(kGroup);
-  command
-      .add_option("--damage", options.capture.damage.change_mean,
-                  "change a byte about every N bytes")
+  command.add_option("--damage", options.capture.damage.change_mean, "change about one byte in N")
       ->type_name("N")
       ->group(kGroup);
   command
@@ -417,7 +429,7 @@ void add_capture_options(Command& command, SynthOptions& options) {
       ->group(kGroup);
   command
       .add_flag("--perf-data", options.perf_data,
-                "Write perf.data too: a recording of the same trace; decode it with --symfs DIR")
+                "Also write the trace as perf.data; to decode it, name the folder with --symfs")
       ->group(kGroup);
 }
 
@@ -455,15 +467,14 @@ void add_recording_options(Command& command, SynthOptions& options) {
       ->group(kGroup);
   command
       .add_flag("--perf-times", options.recording.times,
-                "times in the trace can be compared with those of records, and a process has the "
-                "program in its memory only while it runs; with --timestamps")
+                "make times of the trace comparable with those of records, and map the program "
+                "into a process only while it runs; with --timestamps")
       ->needs(perf_data)
       ->group(kGroup);
   command
-      .add_flag(
-          "--perf-switches", options.recording_switches,
-          "as --perf-times; the trace has no context IDs, and SWITCH records say which process "
-          "runs on a CPU")
+      .add_flag("--perf-switches", options.recording_switches,
+                "like --perf-times, without context IDs: SWITCH records state which process runs "
+                "on a CPU")
       ->needs(perf_data)
       ->excludes(command.get_option("--perf-per-thread"))
       ->group(kGroup);
@@ -476,16 +487,17 @@ void add_recording_options(Command& command, SynthOptions& options) {
       ->group(kGroup);
   command
       .add_option("--perf-pieces", options.recording.pieces,
-                  "divide each buffer into N pieces, which are decoded separately; each but the "
-                  "first loses its trace up to a synchronisation point")
+                  "split each buffer into N pieces, which are decoded separately; all but the "
+                  "first lose trace up to a synchronisation point")
       ->type_name("N")
       ->check(in_range(1, 1'000'000))
       ->capture_default_str()
       ->needs(perf_data)
       ->group(kGroup);
   command
-      .add_flag("--perf-jit", options.recording.jit,
-                "the first process has its program from a JIT compiler: write a jitdump file too")
+      .add_flag(
+          "--perf-jit", options.recording.jit,
+          "the program of the first process comes from a JIT compiler: also write a jitdump file")
       ->needs(perf_data)
       ->group(kGroup);
 }
@@ -495,16 +507,16 @@ void add_recording_options(Command& command, SynthOptions& options) {
 void add_synth(Command& app, int& exit_code) {
   auto options = std::make_shared<SynthOptions>();
   Command* command =
-      app.add_subcommand("synth", "Make a capture of any size, with its ground truth");
+      app.add_subcommand("synth", "Generate a capture of any size with its ground truth");
   auto* output =
       command->add_option("-o,--output", options->directory, "the folder for the snapshot")
           ->type_name("DIR");
   command->add_option("--seed", options->seed, "the same seed gives the same bytes")
       ->capture_default_str();
   command
-      ->add_option("--check", options->check,
-                   "check only: decode the snapshot DIR, or the recording DIR/perf.data, and "
-                   "compare it with its ground truth")
+      ->add_option(
+          "--check", options->check,
+          "check only: decode the snapshot or recording DIR and compare it with its ground truth")
       ->type_name("PATH")
       ->excludes(output);
   add_format_option(*command, options->format, false);

@@ -117,8 +117,8 @@ Result<void> check_bytes(const MessageOptions& options) {
   for (const auto& [option, is_given] : given) {
     if (!is_given) continue;
     return fail(ErrorCode::kInvalidArgument,
-                fmt::format("{}: text and plain messages have no masters, channels or times of a "
-                            "transport, so none would be shown.",
+                fmt::format("{}: text and plain messages have no masters, channels or transport "
+                            "times, so no message would be shown.",
                             option));
   }
   return {};
@@ -181,7 +181,7 @@ int open_source(const SystOptions& options, MessageSource& source) {
       if (!is_guess(options)) return opened.error();
       return complain(
           fmt::format("{}: there is no `{}` line in it either, and its bytes are not plain "
-                      "messages; --as lines or --as plain reads it as these.",
+                      "messages; to read it as such, add --as lines or --as plain.",
                       options.input.path, syst::kLineTag),
           opened.error());
     }
@@ -250,24 +250,21 @@ int run(SystOptions options) {
 
 void add_syst(Command& app, int& exit_code) {
   auto options = std::make_shared<SystOptions>();
-  Command* command =
-      app.add_subcommand("syst", "Show the messages that software sent by MIPI SyS-T");
+  Command* command = app.add_subcommand("syst", "Show MIPI SyS-T messages of software");
   add_record_options(*command, *options,
-                     "read messages strictly by the specification, and stop at the first bad one, "
+                     "read messages strictly by the specification, and stop at the first bad one "
                      "with exit status 1");
   command->get_option("INPUT")->description(
-      "a snapshot folder, raw trace, text with SYS-T lines, plain messages, or - for standard "
+      "a snapshot folder, raw trace, text with SYS-T lines, or plain messages; - for standard "
       "input");
   command
-      ->add_option(
-          "--as", options->as,
-          "what the input holds: lines of text with SYS-T messages, plain messages one after the "
-          "other, or trace; default: detected")
+      ->add_option("--as", options->as,
+                   "the form of the input: text with SYS-T lines, plain messages, or trace; "
+                   "default: detected")
       ->type_name("KIND")
       ->check(one_of({"lines", "plain", "trace"}));
-  command->add_flag(
-      "--sort", options->sort,
-      "show the messages of all sources in the order of time, once all of them are read");
+  command->add_flag("--sort", options->sort,
+                    "sort the messages of all sources by time, after reading all of them");
   add_collateral_options(*command, options->messages);
   add_filter_options(*command, options->messages);
   add_live_options(*command, options->input);

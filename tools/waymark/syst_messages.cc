@@ -95,8 +95,8 @@ int judge_messages(const SystOptions& options, const Messages& messages, int cod
   const MessageCounts& counts = messages.counts();
   if (counts.guessed != 0) {
     complain(
-        fmt::format("note: {} no length field, and plain bytes do not say where it ends; it "
-                    "was taken to end where the next message makes sense.",
+        fmt::format("note: {} no length field, so its end in plain bytes is a guess: the start of "
+                    "the next message that makes sense.",
                     counts.guessed == 1 ? "1 message has"
                                         : fmt::format("each of {} messages has", counts.guessed)),
         kOk);
@@ -107,14 +107,13 @@ int judge_messages(const SystOptions& options, const Messages& messages, int cod
              kOk);
   }
   if (counts.unlisted != 0) {
-    complain(fmt::format("note: {} an ID that the collateral of the sender lacks; it may be of "
-                         "another build.",
+    complain(fmt::format("note: {} an ID that is not in the sender's collateral; the collateral "
+                         "may belong to another build.",
                          catalog_messages(counts.unlisted)),
              kOk);
   }
   if (counts.untimed != 0) {
-    complain(fmt::format("note: {} no time that --from and --to can be compared with, and {} not "
-                         "shown.",
+    complain(fmt::format("note: {} no time to compare with --from and --to, and {} not shown.",
                          counts.untimed == 1 ? "1 message has"
                                              : fmt::format("{} messages have", counts.untimed),
                          counts.untimed == 1 ? "is" : "are"),
@@ -124,7 +123,7 @@ int judge_messages(const SystOptions& options, const Messages& messages, int cod
   if (!options.sort && order.backwards() != 0) {
     note(fmt::format(
         "{} earlier than a message before {}, first at byte {}: each source has its "
-        "own order in time. --sort shows all messages in the order of time.",
+        "own order in time. --sort sorts all messages by time.",
         order.backwards() == 1 ? "1 message is" : fmt::format("{} messages are", order.backwards()),
         order.backwards() == 1 ? "it" : "them", *order.first_backwards()));
   }
@@ -137,7 +136,7 @@ int judge_messages(const SystOptions& options, const Messages& messages, int cod
                     kDamaged);
   }
   if (code == kOk && counts.all == 0) {
-    return complain(fmt::format("{}: no SyS-T message was found. If it contains any, say in which "
+    return complain(fmt::format("{}: no SyS-T message was found. If it contains any, state their "
                                 "form with --as lines, --as plain or --as trace.",
                                 inputs::input_name(options.input.path)),
                     kDamaged);

@@ -23,7 +23,7 @@ Result<std::vector<std::uint64_t>> numbers(std::string_view option,
   std::vector<std::uint64_t> result;
   for (const std::string& text : texts) {
     const auto value = parse_number(text);
-    if (!value) return wrong(option, text, "a number, decimal or 0x hexadecimal");
+    if (!value) return wrong(option, text, "a number, decimal, or hexadecimal after 0x");
     result.push_back(*value);
   }
   return result;
@@ -41,8 +41,8 @@ Result<std::optional<syst::Severity>> read_severity(const std::string& text) {
 
 Result<std::optional<std::uint64_t>> read_time(std::string_view option, const std::string& text) {
   if (text.empty()) return std::nullopt;
-  const auto value = parse_number(text);
-  if (!value) return wrong(option, text, "a time in ticks, decimal or 0x hexadecimal");
+  const auto value = parse_time(text);
+  if (!value) return wrong(option, text, "a time in ticks, such as 8123456, t:8123456 or 0x7bf440");
   return *value;
 }
 
@@ -56,13 +56,10 @@ void add_collateral_file_options(Command& command, MessageOptions& options) {
   command
       .add_option("-c,--collateral", options.collateral,
                   "XML with the names of senders and the texts of catalog messages; may be "
-                  "repeated, and the "
-                  "first file that knows a sender counts")
+                  "repeated; the first file with a sender counts")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  command
-      .add_option("--short-guid", options.short_guid,
-                  "the sender of short messages, which do not name it")
+  command.add_option("--short-guid", options.short_guid, "the sender of short messages")
       ->type_name("GUID");
 }
 
@@ -70,20 +67,21 @@ void add_collateral_options(Command& command, MessageOptions& options) {
   add_collateral_file_options(command, options);
   command
       .add_option("--frequency", options.frequency,
-                  "the frequency of the transport's timestamps, where the trace does not state it")
-      ->type_name("HZ");
+                  "the frequency of the transport's timestamps, such as 25MHz, if the trace does "
+                  "not state it")
+      ->type_name("HZ")
+      ->transform(frequency());
 }
 
 void add_filter_options(Command& command, MessageOptions& options) {
-  const auto* const group = "Select messages (a repeated option takes any of its values)";
+  const auto* const group = "Select messages (a repeated option accepts any of its values)";
   const auto list = [&](const char* name, std::vector<std::string>& values, const char* help,
                         const char* type) {
     command.add_option(name, values, help)->type_name(type)->allow_extra_args(false)->group(group);
   };
   command
       .add_option("--severity", options.severity,
-                  "as severe as this, or more; messages without a severity are always "
-                  "shown")
+                  "at least as severe as this; messages without a severity are always shown")
       ->type_name("LEVEL")
       ->check(such_as(kSeverities))
       ->group(group);
@@ -96,7 +94,7 @@ void add_filter_options(Command& command, MessageOptions& options) {
   list("--client", options.clients, "from the sender with this name in the collateral", "NAME");
   list("--master", options.masters, "from this STP master", "N");
   list("--channel", options.channels, "from this STP channel or ITM port", "N");
-  command.add_option("--from", options.from, "not before this time, in ticks of the transport")
+  command.add_option("--from", options.from, "not before this time in ticks of the transport")
       ->type_name("TIME")
       ->group(group);
   command.add_option("--to", options.to, "not after this time")->type_name("TIME")->group(group);
@@ -157,7 +155,7 @@ Result<TransportOptions> transport_options(const MessageOptions& options) {
   }
   if (!options.frequency.empty()) {
     const auto value = parse_number(options.frequency);
-    if (!value) return wrong("--frequency", options.frequency, "a number of Hz");
+    if (!value) return wrong("--frequency", options.frequency, "a frequency, such as 24M or 24MHz");
     result.frequency = *value;
   }
   return result;

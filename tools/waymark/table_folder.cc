@@ -107,17 +107,18 @@ void remove_abandoned_tables(const std::string& path) {
 std::expected<TableFolder, int> TableFolder::open(const std::string& path,
                                                   std::vector<std::string> tables) {
   if (path.empty() || path == "-") {
-    return std::unexpected(complain("parquet is a folder of tables: name it with -o DIR.", kUsage));
+    return std::unexpected(
+        complain("parquet writes a folder of tables; name it with -o, such as -o tables.", kUsage));
   }
   std::error_code failed;
   for (const std::string& table : tables) {
     const fs::path folder = fs::path(path) / table;
     if (!fs::exists(fs::symlink_status(folder, failed)) || is_empty_folder(folder)) continue;
-    return std::unexpected(complain(
-        fmt::format("-o {}: the table {} is there already, and rows of two exports would be "
-                    "mixed; remove {} or choose another folder.",
-                    escaped(path), table, escaped(folder.string())),
-        kUsage));
+    return std::unexpected(
+        complain(fmt::format("-o {}: the table {} exists, and rows of two exports would be mixed; "
+                             "remove {} or choose another folder.",
+                             escaped(path), table, escaped(folder.string())),
+                 kUsage));
   }
   const bool made = !fs::exists(path, failed);
   fs::create_directories(path, failed);

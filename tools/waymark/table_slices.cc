@@ -50,34 +50,34 @@ struct PieceNeeds {
 class TablePiece final : public parallel::Piece {
  public:
   /// Where what is found goes, besides to the record.
-  struct Takers {
+  struct Outputs {
     ElementRows* rows = nullptr;       ///< nullptr: rows are kept as events.
     stacks::Engine* engine = nullptr;  ///< nullptr: what it needs is kept as steps.
   };
 
-  TablePiece(const PieceNeeds& needs, const Takers& takers)
-      : needs_(needs), takers_(takers), selection_(*needs.selection), of_engine_(selection_) {
-    if (needs.calls && takers.engine == nullptr)
+  TablePiece(const PieceNeeds& needs, const Outputs& outputs)
+      : needs_(needs), outputs_(outputs), selection_(*needs.selection), of_engine_(selection_) {
+    if (needs.calls && outputs.engine == nullptr)
       steps_.emplace(*needs.capture, needs.places, *needs.selection, true);
   }
 
   void on_elements(std::span<const Element> elements) override {
     if (steps_) steps_->observe(elements);
-    if (takers_.engine != nullptr) observe_selected(*takers_.engine, of_engine_, elements);
+    if (outputs_.engine != nullptr) observe_selected(*outputs_.engine, of_engine_, elements);
     for (const Element& element : elements) {
       if (needs_.messages && syst::TraceReader::reads(element.kind)) messages_.add(element);
       if (selection_ && !selection_->shows(element)) continue;
-      says_something_ = says_something_ || cli::says_something(element);
+      has_content_ = has_content_ || cli::has_content(element);
       add_row(element);
     }
-    if (takers_.rows != nullptr) takers_.rows->output().settle();
+    if (outputs_.rows != nullptr) outputs_.rows->output().settle();
   }
   void on_diagnostic(const Diagnostic& record) override {
     // The decoder reports a bad packet too, and explains it.
     if (record.stage != Stage::kPackets) add_row(record);
   }
 
-  [[nodiscard]] bool says_something() const { return says_something_; }
+  [[nodiscard]] bool has_content() const { return has_content_; }
   std::string take_messages() { return messages_.take(); }
   std::string take_steps() { return steps_ ? steps_->take() : std::string(); }
   std::string take_rows() { return rows_.take(); }
@@ -86,22 +86,22 @@ class TablePiece final : public parallel::Piece {
   template <class Row>
   void add_row(const Row& row) {
     if (!needs_.elements) return;
-    if (takers_.rows == nullptr) return rows_.add(row);
+    if (outputs_.rows == nullptr) return rows_.add(row);
     if constexpr (std::is_same_v<Row, Element>) {
-      takers_.rows->part().add({&row, 1});
+      outputs_.rows->part().add({&row, 1});
     } else {
-      takers_.rows->part().add(row);
+      outputs_.rows->part().add(row);
     }
   }
 
   const PieceNeeds& needs_;
-  Takers takers_;
+  Outputs outputs_;
   std::optional<Selection> selection_;
   std::optional<Selection> of_engine_;
   std::optional<StepMaker> steps_;
   shard::EventWriter messages_;
   shard::EventWriter rows_;
-  bool says_something_ = false;
+  bool has_content_ = false;
 };
 
 /// Makes a piece for a slice, and then one for what the sources would give if the trace ended
@@ -111,16 +111,16 @@ class TablePieces final : public parallel::Consumer {
   explicit TablePieces(const PieceNeeds& needs) : needs_(needs) {}
 
   /// The next piece has these takers.
-  void give_to(const TablePiece::Takers& takers) { takers_ = takers; }
+  void give_to(const TablePiece::Outputs& outputs) { outputs_ = outputs; }
 
   std::unique_ptr<parallel::Piece> begin() override {
-    return std::make_unique<TablePiece>(needs_, std::exchange(takers_, {}));
+    return std::make_unique<TablePiece>(needs_, std::exchange(outputs_, {}));
   }
   bool take(std::unique_ptr<parallel::Piece> /*piece*/) override { return true; }
 
  private:
   const PieceNeeds& needs_;
-  TablePiece::Takers takers_;
+  TablePiece::Outputs outputs_;
 };
 
 /// The tables of a capture that need its elements: what shard and merge have in common.
@@ -151,7 +151,7 @@ class TableWork {
     auto& piece = static_cast<TablePiece&>(*slice.pieces.front());
     auto& end = static_cast<TablePiece&>(*slice.end);
     return {.seam = slice.seam,
-            .says_something = piece.says_something(),
+            .has_content = piece.has_content(),
             .messages = piece.take_messages(),
             .steps = piece.take_steps(),
             .end_messages = end.take_messages(),
@@ -225,7 +225,7 @@ class JoinWork final : public TableWork {
 
   /// The slices of which the rows were written again.
   [[nodiscard]] const std::vector<std::size_t>& again() const { return again_; }
-  [[nodiscard]] bool says_something() const { return says_something_; }
+  [[nodiscard]] bool has_content() const { return has_content_; }
 
   /// The end of the trace, after all slices.  kOk, or the exit code.
   int finish() {
@@ -283,9 +283,9 @@ class JoinWork final : public TableWork {
   void add(Record record, const std::vector<bool>& ends) {
     if (const int code = rows().finish(); failed_ == kOk) failed_ = code;
     ++slice_;
-    says_something_ = says_something_ || record.says_something;
+    has_content_ = has_content_ || record.has_content;
     if (message_rows_ && !add_messages(record.messages, std::nullopt) && failed_ == kOk) {
-      failed_ = complain(fmt::format("{}: the messages in the part of slice {} do not fit together",
+      failed_ = complain(fmt::format("{}: the messages in the part of slice {} are inconsistent",
                                      escaped(path()), slice_ - 1),
                          kInput);
     }
@@ -315,7 +315,7 @@ class JoinWork final : public TableWork {
     while (const auto event = events.next()) {
       if (const auto* const element = std::get_if<Element>(&*event)) {
         if (element->trace_id != id) continue;
-        says_something_ = says_something_ || cli::says_something(*element);
+        has_content_ = has_content_ || cli::has_content(*element);
         rows().part().add({element, 1});
       } else if (const auto& damage = std::get<Diagnostic>(*event); damage.trace_id == id) {
         rows().part().add(damage);
@@ -333,7 +333,7 @@ class JoinWork final : public TableWork {
   std::shared_ptr<const Record> last_;               ///< The last slice.
   std::size_t slice_ = 0;                            ///< How many were added.
   std::vector<std::size_t> again_;
-  bool says_something_ = false;
+  bool has_content_ = false;
   int failed_ = kOk;
 };
 
@@ -351,10 +351,10 @@ struct CutCapture {
 
 /// On failure prints the sentence and returns the exit code.
 std::expected<CutCapture, int> open_cut(const shard::Plan& plan, const shard::Cut& cut,
-                                        const ExportOptions& options, bool tells) {
+                                        const ExportOptions& options, bool with_notes) {
   InputOptions input = options.input;
   input.path = plan.inputs[cut.input].path;
-  auto capture = open_capture(input, {}, tells, known_id_bytes(cut), false);
+  auto capture = open_capture(input, {}, with_notes, known_id_bytes(cut), false);
   if (!capture) return std::unexpected(capture.error());
   CutCapture opened{.capture = *std::move(capture)};
   auto selection = select_in(opened.capture, options.selection);
@@ -432,23 +432,23 @@ int join_events(const shard::Folder& folder, std::size_t first, const ExportOpti
   if (failed != kOk) return failed;
   for (const shard::DataFile& file : *own)
     if (std::ranges::find(work.again(), *file.slice) == work.again().end()) files.push_back(file);
-  if (work.says_something()) return kOk;
-  return complain(fmt::format("{}: nothing could be decoded; `waymark info` says what is wrong "
-                              "with it.",
-                              inputs::trace_name(opened->capture)),
-                  kDamaged);
+  if (work.has_content()) return kOk;
+  return complain(
+      fmt::format("{}: nothing could be decoded; `waymark info` shows what is wrong with it.",
+                  inputs::trace_name(opened->capture)),
+      kDamaged);
 }
 
 /// The same for the counts.  `tells`: see add_slices().
 int join_counts(const shard::Folder& folder, std::size_t first, const ExportOptions& options,
-                const TableFolder& tables, bool tells, int& failed) {
+                const TableFolder& tables, bool with_notes, int& failed) {
   const shard::Cut& cut = *folder.plan().cut_of(first);
   const std::string& path = folder.plan().inputs[cut.input].path;
-  Collector collected(options, {.code = false, .programs = false, .notes = tells});
+  Collector collected(options, {.code = false, .programs = false, .notes = with_notes});
   const Precounted known{
       .id_bytes = known_id_bytes(cut),
       .count = [&](inputs::Capture& capture, const std::optional<Selection>& selection) {
-        Counted counted = join_slices(folder, first, capture, selection, tells);
+        Counted counted = join_slices(folder, first, capture, selection, with_notes);
         failed = counted.code;
         return counted;
       }};

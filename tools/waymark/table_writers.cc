@@ -64,7 +64,7 @@ int write_counts(const Collector& collected, const TableFolder& folder,
   return part.finish();
 }
 
-bool says_something(const Element& element) {
+bool has_content(const Element& element) {
   return element.kind != ElementKind::kNoSync && element.kind != ElementKind::kEndOfTrace;
 }
 
@@ -90,7 +90,7 @@ CallRows::CallRows(const inputs::Capture& capture, outputs::PlaceLookup places,
 
 void CallRows::finish() {
   timeline_.finish();
-  tell_quality(engine_);
+  report_quality(engine_);
   for (const TraceId id : timeline_.timeless()) {
     note(
         fmt::format("trace ID 0x{:02x} has no times of this kind, and its calls are left out; "

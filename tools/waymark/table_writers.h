@@ -65,7 +65,7 @@ int write_counts(const Collector& collected, const TableFolder& folder,
                  const exports::TableInput& input);
 
 /// Whether something was executed, or said.
-bool says_something(const Element& element);
+bool has_content(const Element& element);
 
 /// The messages in the elements of a capture.
 class MessageRows final : private syst::FrameSink {

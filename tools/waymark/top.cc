@@ -24,12 +24,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kUsualRows = 10;
-constexpr std::uint64_t kMostSeconds = 86400;
 
 struct TopOptions {
   InputOptions input;
   Format format = Format::kText;
-  std::uint64_t interval = 1;  ///< Seconds.
+  std::uint64_t interval = 1000;  ///< Milliseconds.
   std::size_t top = kUsualRows;
   SymbolOptions symbols;
 };
@@ -52,7 +51,7 @@ class Display {
   void at(TraceIndex index) { place_ = index; }
 
   void turn() {
-    if (Clock::now() - last_ >= std::chrono::seconds(options_.interval)) draw(false);
+    if (Clock::now() - last_ >= std::chrono::milliseconds(options_.interval)) draw(false);
   }
 
   /// The last report stays on the screen.
@@ -144,20 +143,21 @@ int run(const TopOptions& options) {
 
 void add_top(Command& app, int& exit_code) {
   auto options = std::make_shared<TopOptions>();
-  Command* command =
-      app.add_subcommand("top", "Show what happens in a live trace, again and again");
+  Command* command = app.add_subcommand("top", "Watch a live trace");
   add_input_options(*command, options->input);
   add_format_option(*command, options->format, false);
-  command->add_option("--interval", options->interval, "seconds between two reports; default: 1")
-      ->type_name("N")
-      ->check(in_range(1, kMostSeconds));
+  command
+      ->add_option("--interval", options->interval,
+                   "the time between two reports, such as 2 or 500ms; default: 1")
+      ->type_name("TIME")
+      ->transform(duration(1e-3, 100));
   command->add_option("--top", options->top, "the number of functions; default: 10")
       ->type_name("N")
       ->check(positive_number());
   command
       ->add_option("--symbols", options->symbols.files,
-                   "an ELF file with names of functions; @ADDRESS: how far above its link "
-                   "addresses it was loaded; may be repeated")
+                   "a program (ELF file) whose symbols name the functions; @ADDRESS: its load "
+                   "address minus its link address; may be repeated")
       ->type_name("FILE[@ADDRESS]")
       ->allow_extra_args(false);
   add_live_options(*command, options->input, false);

@@ -5,12 +5,15 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "command.h"
 #include "option_table.h"
 #include "waymark/base/nearest.h"
+#include "waymark/base/shell_word.h"
 
 namespace waymark::cli {
 namespace {
@@ -36,6 +39,12 @@ std::string meant(std::string_view word, const std::vector<std::string>& known) 
 std::string unknown_command(const Command& app, std::string_view word) {
   std::vector<std::string> known;
   for (const auto& sub : app.get_subcommands()) known.push_back(sub->get_name());
+  std::error_code error;
+  if (app.get_parent() == nullptr && std::filesystem::exists(word, error))
+    return with_remedy(fmt::format("'{}' is a file, not a command of {}; to see what is in it, run "
+                                   "`waymark info {}`",
+                                   word, path_of(app), shell_word(word)),
+                       app);
   const std::string advice = meant(word, known);
   return with_remedy(fmt::format("'{}' is not a command of {}{}{}", word, path_of(app),
                                  advice.empty() ? "" : "; ", advice),
@@ -92,7 +101,11 @@ std::string missing(const Command& app) {
   const CommandRow row = describe(app);
   for (const OptionRow& argument : row.arguments) {
     if (argument.is_required && app.library().count(argument.value) == 0)
-      return with_remedy(argument.value + " is missing", app);
+      return with_remedy(argument.value == "INPUT"
+                             ? "INPUT is missing; name a snapshot folder, a recording of perf or "
+                               "raw trace"
+                             : argument.value + " is missing",
+                         app);
   }
   for (const OptionRow& option : row.options) {
     if (option.is_required && app.library().count(option.names.back()) == 0)

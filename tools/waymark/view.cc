@@ -15,35 +15,34 @@ void add_viewer_options(Command& command, ViewerInput& options) {
   command.remove_option(command.get_option("--source"));
   command
       .add_option("--source", options.sources,
-                  "Look for source files in this folder; OLD=NEW: NEW takes the place of OLD at "
-                  "the beginning of their paths; may be repeated")
+                  "Look for source files in this folder; OLD=NEW: replace OLD with NEW at the "
+                  "beginning of their paths; may be repeated")
       ->type_name("DIR")
       ->allow_extra_args(false);
   command
       .add_option("--symbols", options.symbols,
-                  "A program whose symbols name the functions, if the image is not an ELF file; "
-                  "@ADDRESS: how far above its link addresses it was loaded; may be repeated")
+                  "A program (ELF file) whose symbols name the functions, if the image has none; "
+                  "@ADDRESS: its load address minus its link address; may be repeated")
       ->type_name("FILE[@ADDRESS]")
       ->allow_extra_args(false);
   command.add_flag("--syst", options.messages.syst,
-                   "show SyS-T messages in place of the STM packets that carry them, and after the "
+                   "show SyS-T messages instead of the STM packets that carry them, and after the "
                    "writes to the port of an ITM; see `waymark syst`");
   add_collateral_file_options(command, options.messages.messages);
 }
 
 void add_view(Command& app, int& exit_code) {
   auto options = std::make_shared<ViewCommand>();
-  Command* command = app.add_subcommand("view", "Show the trace in a browser");
+  Command* command = app.add_subcommand("view", "Explore a capture in the browser");
   add_input_options(*command, options->input.input);
   add_viewer_options(*command, options->input);
   command
       ->add_option("--port", options->port,
-                   "serve at this port of 127.0.0.1; default: any that is free")
+                   "serve at this port of 127.0.0.1; default: any free port")
       ->type_name("N");
-  command->add_flag("--open", options->open, "open the page in the browser of the desktop");
+  command->add_flag("--open", options->open, "open the page in the default browser");
   command->footer(
-      "Prints the address of the page, which only this machine can open, and serves it until "
-      "Ctrl-C.\n"
+      "Prints the address of the page and serves it until Ctrl-C. Only this machine can open it.\n"
       "\n"
       "Examples:\n"
       "  waymark view board/ --open\n"

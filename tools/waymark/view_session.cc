@@ -5,8 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "capture_problems.h"
 #include "complain.h"
-#include "doubts.h"
 #include "exit_code.h"
 #include "index_access.h"
 #include "interrupt.h"
@@ -123,7 +123,7 @@ std::expected<std::unique_ptr<view::Session>, int> open_session(const ViewerInpu
       },
       .set_sources = set_sources,
       .thread_name = thread_name,
-      .doubts = [input](const view::Stop& stop) { return doubts_of(input, stop); },
+      .problems = [input](const view::Stop& stop) { return problems_of(input, stop); },
       .name = last_part(path),
       .path = path,
       .source_places = options.sources,

@@ -6,14 +6,14 @@
 namespace waymark::cli {
 namespace {
 
-int say_absent() {
+int refuse_view() {
   return complain("This program was built without the viewer; build it with -DWAYMARK_VIEW=ON.",
                   kUsage);
 }
 
 }  // namespace
 
-int run_view(const ViewCommand& /*options*/) { return say_absent(); }
-int run_report(const ReportCommand& /*options*/) { return say_absent(); }
+int run_view(const ViewCommand& /*options*/) { return refuse_view(); }
+int run_report(const ReportCommand& /*options*/) { return refuse_view(); }
 
 }  // namespace waymark::cli

@@ -31,7 +31,7 @@ void add_window_options(Command& command, WindowOptions& options) {
   command.add_option("--to", options.to, "stop at this place")->type_name("PLACE")->group(group);
   command
       .add_option("--index", options.index,
-                  "the index to use; default: that of the capture, if `waymark index` made one")
+                  "use this index; default: the index next to the capture, if there is one")
       ->type_name("FILE")
       ->group(group);
 }
@@ -40,18 +40,16 @@ void add_near_options(Command& command, WindowOptions& options) {
   const char* const group = "Part of the trace";
   Option* const last =
       command
-          .add_option(
-              "--last", options.last,
-              "show the end only: the last N instructions of all selected sources, or those "
-              "before --to; the first block is shown whole")
+          .add_option("--last", options.last,
+                      "show only the end: the last N instructions of all selected sources, or "
+                      "before --to; the first block is shown completely")
           ->type_name("N")
           ->check(in_range(1, kMostInstructions))
           ->group(group);
   Option* const around =
       command
           .add_option("--around", options.around,
-                      "show the instructions before and after this place, which is given as for "
-                      "--from")
+                      "show the instructions around this place; same form as --from")
           ->type_name("PLACE")
           ->excludes(last)
           ->excludes("--from")
@@ -59,7 +57,7 @@ void add_near_options(Command& command, WindowOptions& options) {
           ->group(group);
   command
       .add_option("--instructions", options.instructions,
-                  "the number of instructions before and after --around; default: 20")
+                  "the instructions to show on each side of --around; default: 20")
       ->type_name("N")
       ->check(in_range(1, kMostInstructions))
       ->needs(around)
@@ -276,7 +274,7 @@ std::span<const Element> Window::cut(std::span<const Element> elements) {
   if (!options_.given()) return elements;
   kept_.clear();
   for (const Element& element : elements) {
-    tell(element.trace_id, element.index);
+    add(element.trace_id, element.index);
     if (contains(element.index)) kept_.push_back(element);
   }
   return kept_;

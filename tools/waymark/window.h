@@ -88,7 +88,7 @@ class Window {
   /// The elements of the batch that are in the window; valid until the next call.
   std::span<const Element> cut(std::span<const Element> elements);
   /// This source gave something at this index, in the window or not.
-  void tell(TraceId id, TraceIndex index) { end().tell(id, index); }
+  void add(TraceId id, TraceIndex index) { end().add(id, index); }
 
   /// Whether nothing more can be in the window, now that the capture was read up to `index`.
   bool enough(TraceIndex index);

@@ -13,7 +13,7 @@ struct Explanation {
   Plan plan{};                        ///< The registers as a plan.
   std::vector<std::string> traces{};  ///< Complete sentences, also in the next two members.
   std::vector<std::string> decoder{};
-  std::vector<std::string> doubts{};
+  std::vector<std::string> problems{};
 };
 
 /// etm4x-programming.md 5 to 9.  `image` may lack registers: sentences about those are left out.

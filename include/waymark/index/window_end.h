@@ -33,7 +33,7 @@ class WindowEnd {
   [[nodiscard]] TraceIndex to() const { return to_; }
 
   /// This source gave something at this index, in the window or not.
-  void tell(TraceId id, TraceIndex index) {
+  void add(TraceId id, TraceIndex index) {
     if (index >= to_ && id < kTraceIdCount) passed_.set(id);
   }
 

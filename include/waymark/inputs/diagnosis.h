@@ -33,7 +33,7 @@ struct NotableSources {
 /// `all`, all sources.
 NotableSources notable_sources(std::span<const SourceFacts> facts, bool all);
 
-enum class Doubt : std::uint8_t {
+enum class SourceProblem : std::uint8_t {
   kNoBytes,        ///< The source was idle or off.
   kNoSyncPoint,    ///< None of `bytes` can be decoded.
   kLateSyncPoint,  ///< `count` of `bytes` are before the first synchronisation point.
@@ -43,7 +43,7 @@ enum class Doubt : std::uint8_t {
 };
 
 struct Finding {
-  Doubt doubt{};
+  SourceProblem problem{};
   std::size_t source = 0;  ///< Its place among the facts; not for kManyIds and kNoImage.
   std::uint64_t bytes = 0;
   std::uint64_t count = 0;

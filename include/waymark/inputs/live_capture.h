@@ -27,7 +27,7 @@ class PipeStream final : public live::Stream {
 
 /// Reads the beginning of a stream, until it shows what kind of trace this is or the options state
 /// all of it.  `tell` gets a sentence if that takes long.  Errors: those of the stream.
-Result<void> read_head(live::Head& head, const CaptureOptions& options, const live::Tell& tell);
+Result<void> read_head(live::Head& head, const CaptureOptions& options, const live::Notify& notify);
 
 /// Whether trace of this kind can be decoded while it arrives.  Other inputs are needed as a whole.
 bool is_streamable(const live::Head& head, const CaptureOptions& options);

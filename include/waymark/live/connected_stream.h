@@ -12,7 +12,7 @@ namespace waymark::live {
 
 struct ConnectOptions {
   Stop stop{};
-  Tell tell{};
+  Notify notify{};
   /// How long to try again after the connection is lost; 0: not at all; nothing: for ever.
   std::optional<Milliseconds> retry_for{};
 };

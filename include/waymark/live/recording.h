@@ -23,7 +23,7 @@ inline constexpr std::string_view kMarksSuffix = ".live";
 struct RecordOptions {
   std::string path;
   bool arrivals = false;  ///< The times of arrival are kept, too.
-  Tell tell{};
+  Notify notify{};
 };
 
 /// The pieces of `stream`, whose bytes and marks are written to files before they are given.  If a

@@ -52,7 +52,7 @@ class Stream {
 /// Asked several times a second while a stream waits.  True: waiting ends with an error.
 using Stop = std::function<bool()>;
 /// Gets a sentence for the user about something that ends nothing.
-using Tell = std::function<void(const std::string&)>;
+using Notify = std::function<void(const std::string&)>;
 
 /// Now, as a time of arrival.
 ArrivalTime arrival_now();

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "waymark/base/number.h"
 #include "waymark/base/result.h"
 #include "waymark/base/types.h"
 #include "waymark/logic/zip.h"
@@ -53,7 +52,5 @@ class Session {
   double rate_ = 0;
   std::uint64_t samples_ = 0;
 };
-
-using waymark::parse_frequency;
 
 }  // namespace waymark::logic

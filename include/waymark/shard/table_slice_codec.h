@@ -15,9 +15,9 @@ namespace waymark::shard {
 /// What tables need that cross slices.  What is not wanted is empty.
 struct SliceEvents {
   parallel::Seam seam{};
-  bool says_something = false;  ///< Something was executed, or said.
-  std::string messages{};       ///< What messages depend on, written by an EventWriter.
-  std::string steps{};          ///< What calls depend on, written by a StepWriter.
+  bool has_content = false;  ///< Something was executed, or said.
+  std::string messages{};    ///< What messages depend on, written by an EventWriter.
+  std::string steps{};       ///< What calls depend on, written by a StepWriter.
   // The same of parallel::Slice::end, and its rows, written by an EventWriter.
   std::string end_messages{};
   std::string end_steps{};

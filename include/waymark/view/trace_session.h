@@ -46,7 +46,7 @@ struct SessionOptions {
       thread_name{};
   /// What looks wrong with the capture as a whole, as sentences.  Asked once, by the first question
   /// about health, unless `stop` ended it.  May be empty.
-  std::function<Result<std::vector<std::string>>(const Stop& stop)> doubts{};
+  std::function<Result<std::vector<std::string>>(const Stop& stop)> problems{};
   std::string name{};
   std::string path{};
   /// A window of more bytes of trace has a summary.

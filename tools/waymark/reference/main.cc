@@ -66,7 +66,7 @@ void write_pages(const CommandRow& command, const fs::path& texts, const fs::pat
 int run(char** argv) {
   int exit_code = 0;
   const auto app = make_commands(exit_code);
-  const CommandRow program = describe(*app);
+  const CommandRow program = describe_program(*app);
   const fs::path folder = argv[2];
   write_pages(program, argv[1], folder, {.date = argv[3], .version = argv[4]});
   write(folder / "bash-completion/completions/waymark", bash_completion(program));

@@ -223,7 +223,8 @@ std::string options_text(const CommandRow& command) {
       left += option.is_value_optional ? fmt::format(" [{}]", value) : " " + value;
     }
     out += fmt::format(".TP\n{}\n", left);
-    put_line(out, inline_text(sentence(option.help)));
+    const std::string conflicts = option.conflicts.empty() ? "" : "; " + option.conflicts;
+    put_line(out, inline_text(sentence(option.help + conflicts)));
   }
   return out;
 }
@@ -246,7 +247,10 @@ std::string synopsis_text(const CommandRow& command) {
 
 std::string commands_text(const CommandRow& command) {
   std::string out;
+  std::string_view group;
   for (const CommandRow& sub : command.commands) {
+    if (sub.group != group) out += fmt::format(".SS {}\n", escaped(sub.group));
+    group = sub.group;
     out += fmt::format(".TP\n{}\n", inline_text(page_name(sub) + "(1)"));
     put_line(out, inline_text(sentence(sub.summary)));
   }

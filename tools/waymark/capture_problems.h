@@ -42,7 +42,7 @@ SourceStatistics statistics_of(const index::Stream& stream);
 std::vector<exports::Finding> find_findings(const Contents& contents);
 
 /// The same as sentences.
-std::vector<std::string> find_doubts(const Contents& contents);
+std::vector<std::string> find_problems(const Contents& contents);
 
 /// Opens a capture, reads it to its end, judges it, and calls `use`.  Prints nothing.  kLimit:
 /// `stop` said so.
@@ -50,7 +50,7 @@ Result<void> judge_capture(const InputOptions& options, const std::function<bool
                            const std::function<void(const Contents&)>& use);
 
 /// The doubts of a capture that is judged so.
-Result<std::vector<std::string>> doubts_of(const InputOptions& options,
-                                           const std::function<bool()>& stop);
+Result<std::vector<std::string>> problems_of(const InputOptions& options,
+                                             const std::function<bool()>& stop);
 
 }  // namespace waymark::cli

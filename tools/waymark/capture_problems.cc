@@ -1,4 +1,4 @@
-#include "doubts.h"
+#include "capture_problems.h"
 
 #include <fmt/format.h>
 
@@ -17,19 +17,19 @@ namespace waymark::cli {
 namespace {
 
 /// The word for it; docs/output-formats.md.
-std::string_view doubt_kind(inputs::Doubt doubt) {
-  switch (doubt) {
-    case inputs::Doubt::kNoBytes:
+std::string_view problem_kind(inputs::SourceProblem problem) {
+  switch (problem) {
+    case inputs::SourceProblem::kNoBytes:
       return "no_bytes";
-    case inputs::Doubt::kNoSyncPoint:
+    case inputs::SourceProblem::kNoSyncPoint:
       return "no_sync_point";
-    case inputs::Doubt::kLateSyncPoint:
+    case inputs::SourceProblem::kLateSyncPoint:
       return "late_sync_point";
-    case inputs::Doubt::kBadPackets:
+    case inputs::SourceProblem::kBadPackets:
       return "bad_packets";
-    case inputs::Doubt::kManyIds:
+    case inputs::SourceProblem::kManyIds:
       return "many_ids";
-    case inputs::Doubt::kNoImage:
+    case inputs::SourceProblem::kNoImage:
       return "no_image";
   }
   return "";
@@ -42,27 +42,27 @@ std::string finding_text(const Contents& contents, const inputs::Finding& findin
   const auto name = fmt::format("Trace ID 0x{:02x}", source.id);
   const Protocol protocol = source.source->protocol();
   const std::string bytes = counted(finding.bytes, "byte");
-  switch (finding.doubt) {
-    case inputs::Doubt::kNoBytes:
+  switch (finding.problem) {
+    case inputs::SourceProblem::kNoBytes:
       return fmt::format("{} has no bytes in the trace: the source was idle or off.", name);
-    case inputs::Doubt::kNoSyncPoint:
+    case inputs::SourceProblem::kNoSyncPoint:
       return fmt::format(
           "{} has {} but no synchronisation point, so none of it can be decoded: {}.", name, bytes,
           sync_remedy(protocol));
-    case inputs::Doubt::kLateSyncPoint:
+    case inputs::SourceProblem::kLateSyncPoint:
       return fmt::format("{}: {} of {} are before the first synchronisation point.", name,
                          finding.count, bytes);
-    case inputs::Doubt::kBadPackets:
+    case inputs::SourceProblem::kBadPackets:
       return fmt::format("{}: {}: {}.", name, counted(finding.count, "bad packet"),
                          bad_packet_reason(capture, protocol));
-    case inputs::Doubt::kManyIds:
+    case inputs::SourceProblem::kManyIds:
       return fmt::format(
-          "{} more trace IDs have {} in total and no synchronisation point. So many IDs mean that "
-          "part of the trace is damaged, or that --framing {} is wrong.",
+          "{} more trace IDs have {} in total and no synchronisation point. This many IDs mean "
+          "that part of the trace is damaged, or that --framing {} is wrong.",
           finding.count, bytes, inputs::framing_name(capture.framing()));
-    case inputs::Doubt::kNoImage:
-      return "There is no program image: packets can be listed, but no instructions decoded. Add "
-             "--elf FILE, or --image ADDRESS=FILE.";
+    case inputs::SourceProblem::kNoImage:
+      return "There is no program image: packets can be listed, but instructions cannot be "
+             "decoded. Name the program with --elf, or its memory with --image.";
   }
   return "";
 }
@@ -95,7 +95,7 @@ std::vector<exports::Finding> find_findings(const Contents& contents) {
   }
   if (contents.failed_at != kNoIndex) {
     findings.push_back({.kind = "ends_early",
-                        .text = fmt::format("Decoding cannot go on after byte {} of the trace.",
+                        .text = fmt::format("Decoding cannot continue after byte {} of the trace.",
                                             contents.failed_at)});
   }
   const inputs::CaptureFacts facts{
@@ -104,12 +104,12 @@ std::vector<exports::Finding> find_findings(const Contents& contents) {
       .has_image = !capture.image().regions().empty()};
   std::optional<exports::Finding> no_image;
   for (const inputs::Finding& found : inputs::diagnose(contents.facts, contents.notable, facts)) {
-    const bool of_image = found.doubt == inputs::Doubt::kNoImage;
-    exports::Finding finding{.kind = std::string(doubt_kind(found.doubt)),
+    const bool of_image = found.problem == inputs::SourceProblem::kNoImage;
+    exports::Finding finding{.kind = std::string(problem_kind(found.problem)),
                              .count = found.count,
                              .bytes = found.bytes,
                              .text = finding_text(contents, found)};
-    if (!of_image && found.doubt != inputs::Doubt::kManyIds)
+    if (!of_image && found.problem != inputs::SourceProblem::kManyIds)
       finding.id = capture.sources()[found.source].id;
     (of_image ? no_image.emplace() : findings.emplace_back()) = std::move(finding);
   }
@@ -121,11 +121,11 @@ std::vector<exports::Finding> find_findings(const Contents& contents) {
   return findings;
 }
 
-std::vector<std::string> find_doubts(const Contents& contents) {
-  std::vector<std::string> doubts;
+std::vector<std::string> find_problems(const Contents& contents) {
+  std::vector<std::string> problems;
   for (exports::Finding& finding : find_findings(contents))
-    doubts.push_back(std::move(finding.text));
-  return doubts;
+    problems.push_back(std::move(finding.text));
+  return problems;
 }
 
 Result<void> judge_capture(const InputOptions& options, const std::function<bool()>& stop,
@@ -148,7 +148,7 @@ Result<void> judge_capture(const InputOptions& options, const std::function<bool
     const auto event = capture.next_event();
     if (!event) return std::unexpected(event.error());
     if (!*event) break;
-    if (stop()) return fail(ErrorCode::kLimit, "The question was withdrawn.");
+    if (stop()) return fail(ErrorCode::kLimit, "The request was cancelled.");
     if ((*event)->kind == inputs::TraceEvent::Kind::kGap) {
       capture.tree().lose();
       drain();
@@ -172,12 +172,12 @@ Result<void> judge_capture(const InputOptions& options, const std::function<bool
   return {};
 }
 
-Result<std::vector<std::string>> doubts_of(const InputOptions& options,
-                                           const std::function<bool()>& stop) {
-  std::vector<std::string> doubts;
+Result<std::vector<std::string>> problems_of(const InputOptions& options,
+                                             const std::function<bool()>& stop) {
+  std::vector<std::string> problems;
   WAYMARK_TRY(judge_capture(options, stop,
-                            [&](const Contents& contents) { doubts = find_doubts(contents); }));
-  return doubts;
+                            [&](const Contents& contents) { problems = find_problems(contents); }));
+  return problems;
 }
 
 }  // namespace waymark::cli
