@@ -121,7 +121,7 @@ void write_divergence(TextBuffer& out, const DifferenceReport& report, std::size
   }
   const diff::BlockPlace& place = shown_place(all.blocks()[divergence.joined]);
   out.put(fmt::format("   {}; both {} {}\n", apart,
-                      divergence.joined_inside ? "reached" : "went on at",
+                      divergence.joined_inside ? "reached" : "continued at",
                       escaped(place_text(divergence.joined_inside ? place.end() : place.start))));
 }
 

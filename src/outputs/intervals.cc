@@ -82,7 +82,7 @@ void write_text(TextBuffer& out, const IntervalReport& report, bool histogram) {
   line("longest at", [](const Row& row) { return place_of(row.lengths.longest); });
   if (std::ranges::any_of(report.rows,
                           [](const Row& row) { return !row.lengths.distribution.is_exact(); }))
-    out.put("\nThere are so many intervals that percentiles are rounded down by up to 1.6 %.\n");
+    out.put("\nWith this many intervals, percentiles are rounded down by up to 1.6 %.\n");
   if (!histogram) return;
   const auto first = std::ranges::find_if(report.rows, is_measured);
   if (first != report.rows.end()) write_histogram(out, *first);

@@ -23,7 +23,7 @@ void add_change(Histories& histories, std::int32_t key, std::size_t moment, Valu
   }
 }
 
-/// What held at the moment; nullptr: nothing was known yet.
+/// The state at this moment; nullptr: nothing was known yet.
 template <class History>
 const auto* value_at(const History& history, std::size_t moment) {
   const auto after =

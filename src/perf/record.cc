@@ -151,7 +151,7 @@ class RecordReader::State {
     if (left < kHeader) return damaged("the file ends within the header of a record.");
     const Header header = header_of(rest);
     if (header.size < kHeader) return damaged("a record is shorter than its header.");
-    if (header.size > left) return damaged("a record goes on after the end of the data.");
+    if (header.size > left) return damaged("a record extends beyond the end of the data.");
     fill(record, header, rest.first(static_cast<std::size_t>(header.size)), at_, true);
     at_ += header.size;
     if (header.type == RecordType::kAuxtrace) take_trace(record);

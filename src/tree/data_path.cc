@@ -11,7 +11,7 @@ Result<Flow> DataPath::drain() {
     }
   }
   if (tree_.failed())
-    return fail(ErrorCode::kBadData, "Decoding has stopped; reset the data path to go on.");
+    return fail(ErrorCode::kBadData, "Decoding has stopped; reset the data path to continue.");
   return Flow::kContinue;
 }
 

@@ -20,7 +20,7 @@ namespace waymark::view {
 
 using Clock = std::chrono::steady_clock;
 
-/// A request of a connection, and what becomes of it.
+/// A request of a connection, and its result.
 struct Job {
   std::uint64_t connection = 0;
   std::string head{};

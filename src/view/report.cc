@@ -22,7 +22,7 @@
 namespace waymark::view {
 namespace {
 
-constexpr std::size_t kHottest = 20;
+constexpr std::uint32_t kHottest = 20;
 /// With ReportOptions::whole.
 constexpr unsigned kTiles = 16;
 constexpr std::array<std::uint32_t, 4> kWidths{4096, 2048, 1024, 512};
@@ -120,8 +120,8 @@ Result<void> add_sums(Answers& answers, const Window& window, std::string_view o
                      fmt::format("the flame graph {}", of));
 }
 
-Result<void> add_hottest(Answers& answers, Session& session, const Window& whole, std::size_t most,
-                         const Stop& stop) {
+Result<void> add_hottest(Answers& answers, Session& session, const Window& whole,
+                         std::uint32_t most, const Stop& stop) {
   const auto functions = session.functions(whole, most, stop);
   if (!functions) return std::unexpected(functions.error());
   for (const FunctionRow& row : functions->rows) {

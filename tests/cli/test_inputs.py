@@ -137,7 +137,7 @@ def test_an_interrupt_of_a_check(run, synth, copy):
     ['etm4', 'apply', 'huge', '--root', 'tree', '--dry-run'], ['synth', '--graph', 'huge', '-o', 'made'],
     ['decode', 'board', '--data-layouts', 'huge'], ['decode', 'huge_ini'], ['syst', 'syst.txt', '--collateral', 'huge']])
 def test_a_text_file_has_a_limit(run, tmp_path, command):
-    """Nobody reads 40 GiB into memory."""
+    """40 GiB are not read into memory."""
     make_tree(tmp_path / 'tree')
     make_good(tmp_path / 'board')
     make_good(tmp_path / 'huge_ini')

@@ -38,7 +38,7 @@ TEST(ElementWords, the_first_field_is_in_the_lowest_bits) {
   EXPECT_EQ(rest >> 8 & 0xFF, static_cast<std::uint64_t>(element.security));
 }
 
-TEST(ElementWords, words_make_the_element_again) {
+TEST(ElementWords, words_restore_the_element) {
   const Element element = full_element();
   Element made;
   for (std::size_t offset = 0; offset < sizeof(Element); offset += sizeof(std::uint64_t))

@@ -578,7 +578,7 @@ TEST_F(StoreTest, only_the_tables_of_an_index_are_read) {
 }
 
 /// Interior pages that refer to themselves, or all to the same page, are a tree without end.
-TEST_F(StoreTest, pages_that_lead_in_circles_end) {
+TEST_F(StoreTest, cyclic_pages_end) {
   prepare({.seed = 11, .units = 12});
   build_store(Form::kSparse);
   // A table in which every page below the root is reached many times.

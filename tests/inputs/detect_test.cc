@@ -339,7 +339,7 @@ TEST(Detect, short_ptm_is_not_swo) {
 
 TEST(Detect, text_and_little_itm_are_not_guessed) {
   const std::string_view text =
-      "The quick brown fox jumps over the lazy dog, and does so again and again until dusk.\n";
+      "The quick brown fox jumps over the lazy dog, and does so every day until dusk.\n";
   Data data;
   for (int i = 0; i < 20; ++i) data.insert(data.end(), text.begin(), text.end());
   EXPECT_EQ(kind_of(data), InputKind::kUnknown);

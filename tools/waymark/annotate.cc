@@ -152,7 +152,7 @@ void write(Output& output, ExecutedPrograms& programs,
 /// Writes what was counted; the exit code.
 int show(const inputs::Capture& capture, Counted& counted, outputs::PlaceLookup places,
          std::string_view nothing, const AnnotateOptions& options, Output& output) {
-  // Counts of which nobody knows what is missing are worth nothing.
+  // Counts with unknown gaps would mislead.
   if (counted.code == kMemory) return counted.code;
   if (counted.code == kOk && !counted_something(counted)) {
     return complain(fmt::format("{}: no instruction could be counted: {}",

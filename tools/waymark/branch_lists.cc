@@ -68,7 +68,7 @@ class PlacesOfRecording {
     } else if (linked.program != nullptr) {
       out.address = linked.address;
     } else if (kernel) {
-      if (mapping.address == 0) return false;  // Nobody knows where it was.
+      if (mapping.address == 0) return false;  // Its address is unknown.
       out.name.kernel_start = mapping.address;
       out.address = address;
     } else {

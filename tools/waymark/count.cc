@@ -286,7 +286,7 @@ int run(CountOptions options) {
   }
   if (*selection && (*selection)->by_program()) keep_programs(counted, **selection);
   int code = counted.code;
-  // Counts of which nobody knows what is missing are worth nothing.
+  // Counts with unknown gaps would mislead.
   if (code == kMemory) return code;
   if (code == kOk && !counted_something(counted)) {
     code = complain(

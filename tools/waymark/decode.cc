@@ -250,7 +250,7 @@ int run(DecodeOptions options) {
   if (!output) return output.error();
   stamp_lines(*output, options.input, options.format);
 
-  // Checks and times need what comes before; of a selection, nobody knows how much that is.
+  // Checks and times need the trace before them; for a selection, its size is unknown.
   const bool search = !options.strict && options.merge.empty() && !*selection;
   if (const int code = window.open(*capture, search); code != kOk) return code;
   if (const std::string fault = options.strict ? capture->image_fault() : ""; !fault.empty())

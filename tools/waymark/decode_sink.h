@@ -69,7 +69,7 @@ std::unique_ptr<Sink> make_writer(const SinkOptions& options, TextBuffer& out,
                                   const inputs::Capture& capture);
 
 /// Adds the selection and the search for what is missing.  It passes on what is selected, and all
-/// damage: nobody knows whose it is.
+/// damage: its source is unknown.
 std::unique_ptr<Sink> select_into(std::unique_ptr<Sink> sink, const SinkOptions& options);
 
 /// Writes whole lines to `out`; both must outlive the sink.

@@ -34,7 +34,7 @@ struct OptionRow {
 struct CommandRow {
   std::string name;  ///< With the commands that it belongs to: "waymark etm4 plan".
   std::string summary;
-  std::string group;  ///< Of a command of the program: the heading of `waymark --help`.
+  std::string group;  ///< Its heading in `waymark --help`, for commands of the program.
   std::vector<OptionRow> arguments;
   std::vector<OptionRow> options;  ///< Those of a group are next to each other.
   std::string notes;               ///< What the footer says before its examples.

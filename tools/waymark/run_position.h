@@ -41,7 +41,7 @@ class RunPositions {
 
  private:
   struct Wanted {
-    std::uint64_t size = 0;  ///< So many bytes of the step.
+    std::uint64_t size = 0;  ///< Bytes of the step.
     std::uint32_t exception = 0;
     bool takes_exception = false;
     outputs::DifferencePlace* place = nullptr;

@@ -28,7 +28,7 @@ constexpr std::size_t kRandomLetters = 6;  // Those of mkdtemp().
 
 std::string lock_of(const std::string& temporary) { return temporary + "/.lock"; }
 
-/// A file system may not know locks.  Then nobody can take the lock, and nothing is removed.
+/// A file system may not know locks.  Then the lock cannot be taken, and nothing is removed.
 bool take_lock(int descriptor) { return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0; }
 
 int cannot_make(const std::string& path, const std::string& why) {

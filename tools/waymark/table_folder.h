@@ -11,8 +11,8 @@
 
 namespace waymark::cli {
 
-/// Removes the temporary folders of processes that ended without removing them.  Nobody may write
-/// to one that is in use, because its process holds a lock.
+/// Removes the temporary folders of processes that ended without removing them.  No process may
+/// write to one that is in use, because its process holds a lock.
 void remove_abandoned_tables(const std::string& path);
 
 /// Tables are written to a temporary folder in the one of -o.  Without commit(), it is removed.

@@ -1,4 +1,4 @@
-// waymark top: what a live trace shows at the moment.
+// waymark top: the activity in a live trace.
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>

@@ -95,7 +95,7 @@ struct FoundBranches {
 class BranchListBuilder final : public Observer {
  public:
   /// Where an address of a source is, for a context: the context ID and above it the VMID.  False:
-  /// nobody knows.
+  /// unknown.
   using Locate = std::function<bool(TraceIndex index, TraceId id, std::uint64_t context,
                                     std::uint64_t address, BinaryPlace& place)>;
 

@@ -26,7 +26,7 @@ std::vector<TraceWindow> spread_windows(const Capture& capture, std::uint64_t mo
 /// Decodes a stretch by itself, with the sources of `tree`, which start again there.  `take` gets
 /// the elements; false: the rest is not wanted.  Afterwards the capture is read from its beginning.
 /// `finder`: gets what the decoders report among the elements, which the caller gives it; nullptr:
-/// nobody does.
+/// nothing does.
 void decode_window(Capture& capture, DecodeTree& tree, TraceWindow window, mismatch::Finder* finder,
                    const std::function<bool(std::span<const Element>)>& take);
 

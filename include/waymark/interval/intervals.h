@@ -50,7 +50,7 @@ enum class End : std::uint8_t { kFrom, kTo };
 /// time is divided evenly among the instructions.  An interval whose beginning or end is not
 /// between two of them has no length in that unit, only in the others; nor has one of more than
 /// kMostOpen that wait for the second one.  A gap in the trace ends an interval without a length:
-/// nobody knows how long the gap was.  One owner; not thread safe.
+/// its duration is unknown.  One owner; not thread safe.
 class Intervals {
  public:
   static constexpr std::size_t kMostOpen = std::size_t{1} << 16;

@@ -17,7 +17,7 @@ namespace waymark::outputs {
 /// Finds the source files that debug information names.  Not thread safe.
 class SourceFiles {
  public:
-  /// Each place is a folder, or OLD=NEW, where NEW takes the place of OLD at the beginning of a
+  /// Each place is a folder, or OLD=NEW, where NEW replaces OLD at the beginning of a
   /// path.  They are tried in order, before the path itself.  Below a folder, a file is looked for
   /// with its whole path, then without its first folders.
   explicit SourceFiles(const std::vector<std::string>& places);

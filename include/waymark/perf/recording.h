@@ -1,6 +1,6 @@
 // The content of a recording of CoreSight trace: the trace units, the trace in the pieces in which
-// the kernel handed it over, and what processes did meanwhile..  See perf-cs-etm.md 2 to 5 and 9,
-// and simpleperf.md 2 to 4.
+// the kernel handed it over, and what processes did in the meantime.  See perf-cs-etm.md 2 to 5 and
+// 9, and simpleperf.md 2 to 4.
 #pragma once
 
 #include <cstdint>

@@ -35,7 +35,7 @@ struct Owner {
 struct Run;
 struct Step;
 
-/// What becomes of a function that ends with a branch to another one.
+/// How to treat a function that ends with a branch to another one.
 enum class TailCalls : std::uint8_t {
   kKeep,     ///< It stays on the stack until its callee returns.
   kReplace,  ///< The callee takes its place, as on the real stack.

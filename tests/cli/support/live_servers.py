@@ -202,7 +202,7 @@ class GenuineOpenocd:
 
 
 def free_port():
-    """A port on which nobody listens."""
+    """A port without a listener."""
     with socket.socket() as probe:
         probe.bind(('127.0.0.1', 0))
         return probe.getsockname()[1]
