@@ -385,7 +385,7 @@ int find_address(const FindOptions& options, Wanted& wanted, inputs::Capture& ca
       .enough = [&](TraceIndex index) { return window.enough(index); }};
   const int code = run_capture(capture, output, hooks);
   if (code == kInterrupted && writer) writer->put_interrupted();
-  if (missing) missing->add();
+  if (missing) missing->report();
   if (code != kOk) return code;
   if (options.count) {
     write_count(options, count, output.text());

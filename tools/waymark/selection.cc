@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "command.h"
+#include "input_options.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/nearest.h"
 #include "waymark/base/number.h"
