@@ -210,7 +210,8 @@ std::size_t Pass::next(std::span<Element> out, bool& stopped) {
     const std::size_t count = tree_->next(out.subspan(filled, room));
     filled += count;
     if (count == 0) {
-      if (tree_->failed()) raise(ErrorCode::kBadData, capture_->path + ": decoding cannot continue.");
+      if (tree_->failed())
+        raise(ErrorCode::kBadData, capture_->path + ": decoding cannot continue.");
       ended_ = finished_;
       if (!finished_) finished_ = !feed();
     }

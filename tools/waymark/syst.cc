@@ -250,7 +250,7 @@ int run(SystOptions options) {
 
 void add_syst(Command& app, int& exit_code) {
   auto options = std::make_shared<SystOptions>();
-  Command* command = app.add_subcommand("syst", "Show MIPI SyS-T messages of software");
+  Command* command = app.add_subcommand("syst", "Show MIPI SyS-T messages");
   add_record_options(*command, *options,
                      "read messages strictly by the specification, and stop at the first bad one "
                      "with exit status 1");
