@@ -365,8 +365,7 @@ void add_stack_export_options(Command& command, StackExportOptions& options) {
                   "for timelines: the frequency of the timestamp generator, such as 25MHz, to give "
                   "times in nanoseconds instead of ticks")
       ->type_name("HZ")
-      ->transform(frequency())
-      ->check(number());
+      ->transform(frequency());
 }
 
 int export_stacks(const StackExport& wanted) {

@@ -177,7 +177,7 @@ void add_plan(Command& app, int& exit_code) {
           "--tasks", options->scripts.tasks,
           "for Slurm and Kubernetes: use at most N tasks, which share the shards; default: 1000")
       ->type_name("N")
-      ->check(positive_number());
+      ->at_least(1);
   command
       ->add_option("--result", options->result,
                    "for the scripts: the output of the merge; default: DIR/merged")

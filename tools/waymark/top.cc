@@ -153,7 +153,7 @@ void add_top(Command& app, int& exit_code) {
       ->transform(duration(1e-3, 100));
   command->add_option("--top", options->top, "the number of functions; default: 10")
       ->type_name("N")
-      ->check(positive_number());
+      ->at_least(1);
   command
       ->add_option("--symbols", options->symbols.files,
                    "a program (ELF file) whose symbols name the functions; @ADDRESS: its load "

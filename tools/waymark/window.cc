@@ -44,7 +44,7 @@ void add_near_options(Command& command, WindowOptions& options) {
                       "show only the end: the last N instructions of all selected sources, or "
                       "before --to; the first block is shown completely")
           ->type_name("N")
-          ->check(in_range(1, kMostInstructions))
+          ->range(1, kMostInstructions)
           ->group(group);
   Option* const around =
       command
@@ -59,7 +59,7 @@ void add_near_options(Command& command, WindowOptions& options) {
       .add_option("--instructions", options.instructions,
                   "the instructions to show on each side of --around; default: 20")
       ->type_name("N")
-      ->check(in_range(1, kMostInstructions))
+      ->range(1, kMostInstructions)
       ->needs(around)
       ->group(group);
 }
