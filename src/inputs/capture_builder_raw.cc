@@ -130,8 +130,8 @@ Result<void> CaptureBuilder::read_raw_input(const Detection& detection) {
   if (!framing) {
     return fail(ErrorCode::kInvalidArgument,
                 fmt::format("{}: {} State the framing with --framing mem, fsync, hsync, dstream or "
-                            "none.",
-                            name_.empty() ? "INPUT" : name_, detection.why));
+                            "none; `waymark info {}` shows which one fits.",
+                            name_.empty() ? "INPUT" : name_, detection.why, shell_word(name_)));
   }
   capture_.framing_ = *framing;
   if (row != nullptr) WAYMARK_TRY(check_framing(*row));

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "temporary_file.h"
-#include "waymark/base/nearest.h"
 
 namespace waymark::inputs {
 namespace {
@@ -65,13 +64,8 @@ Result<InputStream> InputStream::open(const std::string& path, StopReading stop)
   struct stat status{};
   if (descriptor->value < 0 || ::fstat(descriptor->value, &status) != 0) {
     const int number = errno;
-    if (number != ENOENT && number != ENOTDIR)
-      return fail(ErrorCode::kIo,
-                  fmt::format("Cannot open {}: {}.", input_name(path), reason(number)));
-    const auto near = nearest_path(path);
-    return fail(ErrorCode::kNotFound,
-                fmt::format("Cannot open {}: {}{}", input_name(path), reason(number),
-                            near ? fmt::format("; did you mean {}?", *near) : "."));
+    return fail(number == ENOENT || number == ENOTDIR ? ErrorCode::kNotFound : ErrorCode::kIo,
+                fmt::format("Cannot open {}: {}.", input_name(path), reason(number)));
   }
   if (S_ISDIR(status.st_mode)) {
     return fail(ErrorCode::kIo,

@@ -67,7 +67,7 @@ def test_an_image_file_is_not_replaced_by_the_snapshot(run, tmp_path):
 
 
 def test_decode_of_a_script_names_the_command_that_it_needs(run, loop):
-    run('decode', loop, expect=3).says(f'waymark assemble {loop} -o {loop.with_suffix("")}')
+    run('decode', loop, expect=3).says(f'waymark assemble {loop} -o {loop.removesuffix(".trace")}')
 
 
 def test_an_error_in_a_script_has_its_line(run, tmp_path):

@@ -60,7 +60,7 @@ def test_functions(run, quicksort):
 
 def test_functions_of_an_image_without_names(run, good, quicksort):
     program = quicksort / 'quicksort.elf'
-    run('count', good, '--functions', expect=3).one_sentence('--symbols FILE')
+    run('count', good, '--functions', expect=3).one_sentence('--symbols')
     run('count', good, '--functions', '--symbols', program).has('(no name)')
     # Moved so that `run` begins at 0x80000.
     run('count', good, '--functions', '--symbols', f'{program}@0xffffffffffc7fafc').matches(
@@ -250,7 +250,7 @@ def test_an_input_that_cannot_be_counted_is_left_out(run, quicksort, tmp_path):
 
 @pytest.mark.parametrize('option', [['--tree'], ['--from', '5'], ['--stats'], ['--record', 'x']])
 def test_options_for_one_input(run, good, option):
-    run('count', good, good, *option, expect=2).one_sentence('one INPUT')
+    run('count', good, good, *option, expect=2).one_sentence('INPUT')
 
 
 def test_output_file(run, good, tmp_path):

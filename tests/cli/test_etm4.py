@@ -141,7 +141,7 @@ def test_an_estimate_cannot_repeat_another_program(etm4, plan, quicksort):
     wanted = (plan('include quicksort', 'levels el0'), '--root', 'tree', '--estimate', '--replay', quicksort)
     etm4('plan', plan('levels el0'), '--root', 'tree', '--estimate', '--replay', quicksort, expect=2).says('--program')
     etm4('plan', *wanted, '--program', f"{quicksort / 'quicksort.elf'}@0x10000", expect=3).says(
-        'FILE@ADDRESS')
+        'append @ and its load address to --program')
 
 
 def test_an_estimate_of_a_program(etm4, plan, quicksort):
@@ -318,7 +318,7 @@ def perf_data(path):
 def test_explain_of_perf_data_says_how_to_decode_it(etm4, tmp_path):
     perf_data(tmp_path / 'perf.data')
     etm4('explain', 'perf.data').has('CPU 3 (ETMv4)', 'Cycle counts',
-                                     'waymark decode perf.data', '--symfs DIR').lacks('waymark decode needs')
+                                     'waymark decode perf.data', '--symfs').lacks('waymark decode needs')
 
 
 def test_explain_of_perf_data_without_an_etmv4(etm4, synth):

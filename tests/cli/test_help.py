@@ -147,7 +147,8 @@ def test_options_for_special_inputs_come_last(run, command):
     (['decode'], ['INPUT is missing', 'a snapshot folder', 'waymark decode --help']),
     (['decode', 'trace.bn'], ['Cannot open trace.bn', 'did you mean trace.bin?']),
     (['trace.bin'], ["'trace.bin' is a file", 'waymark info trace.bin']),
-    (['decode', 'trace.bin'], ['`waymark info trace.bin` identifies it']),
+    (['decode', 'trace.bin'], ['`waymark info trace.bin`']),
+    (['decode', 'trace.bin', '--framing', 'none'], ['`waymark info trace.bin` identifies it']),
     (['plan'], ['waymark plan job.toml -o job']),
 ])
 def test_errors_lead_to_the_next_step(run, tmp_path, args, said):

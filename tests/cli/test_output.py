@@ -48,7 +48,7 @@ def test_packets_have_the_names_of_the_listing(run, good):
 def test_functions_are_named(run, quicksort, good):
     run('decode', quicksort, '--functions').has(
         '0x00000000004000f8      +3  insns  → branch 0x0000000000400504  in _start', '  in run+0x44')
-    run('decode', good, '--functions', expect=3).says('--symbols FILE')
+    run('decode', good, '--functions', expect=3).says('--symbols')
 
 
 def test_the_program_of_the_symbols_is_not_overwritten(run, quicksort, good, copy):

@@ -141,7 +141,7 @@ def test_a_recording_of_two_processes(run, synth, tmp_path):
     text = run('info', recording, '--programs', 'programs')
     text.has('programs of process ', 'the recording calls it /memory_1.bin')
     # With its own files, there is nothing to search.
-    run('info', recording, '--symfs', capture, '--programs', 'programs', expect=1).says('no address whose code')
+    run('info', recording, '--symfs', capture, '--programs', 'programs', expect=1).says('the code at every address')
 
 
 def test_a_program_of_another_name_than_in_the_recording(run, synth, tmp_path):

@@ -48,7 +48,7 @@ def test_a_core_that_is_not_known(run, tmp_path):
     make_snapshot(tmp_path / 'snap', ETMV4_START + ATOM_E * 2)
     run('decode', 'snap', '--core', 'cortex-a53', expect=3).says('--core', 'did you mean Cortex-A53?').never_says('cpu.ini')
     edit(tmp_path / 'snap/cpu.ini', ('type=Cortex-A53', 'type=Cortex-M8'))
-    run('decode', 'snap', expect=3).says('cpu.ini', 'type=Cortex-M8', 'ARMv8.1-M', '--core NAME').never_says('ARMv8-A')
+    run('decode', 'snap', expect=3).says('cpu.ini', 'type=Cortex-M8', 'ARMv8.1-M', '--core').never_says('ARMv8-A')
     run('decode', 'snap', '--core', 'Cortex-A53').has('insns')
 
 

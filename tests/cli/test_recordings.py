@@ -73,7 +73,7 @@ def test_programs_on_the_command_line(run, two, quicksort, tmp_path):
     assert result.out == run('decode', perf_data, '--symfs', two).out
     run('decode', perf_data, '--elf', quicksort / 'quicksort.elf').has('no code image')
     run('decode', perf_data, '--elf', 'memory_0.bin@0x1000', expect=3).one_sentence('without an address')
-    run('decode', perf_data, '--image', '0=memory_0.bin', expect=3).one_sentence('--symfs DIR')
+    run('decode', perf_data, '--image', '0=memory_0.bin', expect=3).one_sentence('--symfs')
 
 
 def test_an_index(run, two, copy, tmp_path):
@@ -150,7 +150,7 @@ def test_switches_without_times_that_can_be_compared(run, synth):
 
 def test_without_the_programs(run, two, tmp_path):
     result = run('info', two / 'perf.data').has('missing  /memory_0.bin')
-    result.matches('programs are missing, such as /memory_[01].bin. .*--symfs DIR')
+    result.matches('programs are missing, such as /memory_[01].bin. .*--symfs')
     (tmp_path / 'empty').mkdir()
     run('info', two / 'perf.data', '--symfs', 'empty').matches('No --symfs folder has such a file')
     run('decode', two / 'perf.data', '--symfs', 'empty').has('no code image')

@@ -66,6 +66,7 @@ Option* Option::check(ValueCheck check) {
 }
 
 Option* Option::transform(ValueCheck check) {
+  if (!check.known.words.empty()) known_ = check.known;
   option_->transform(validator_of(std::move(check)));
   return this;
 }

@@ -74,7 +74,7 @@ class Option {
   [[nodiscard]] std::string get_name() const;
   [[nodiscard]] std::string get_description() const;
 
-  /// Those of its last check that has words.
+  /// Those of its last check or transform that has words.
   [[nodiscard]] const KnownWords& known_words() const { return known_; }
 
   [[nodiscard]] const NumberLimits& limits() const { return limits_; }

@@ -13,7 +13,7 @@ std::shared_ptr<const program::Llvm> load_llvm() {
   const char* const named = std::getenv("WAYMARK_LLVM");
   auto llvm = program::Llvm::load(named == nullptr ? std::string() : named);
   if (llvm) return *std::move(llvm);
-  note(escaped(llvm.error().detail) + " Without it, instructions show as .inst.");
+  note(escaped(llvm.error().detail) + " Without it, instructions are shown as .inst.");
   return nullptr;
 }
 

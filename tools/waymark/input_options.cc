@@ -16,6 +16,7 @@
 #include "live_options.h"
 #include "option_values.h"
 #include "waymark/base/mapped_file.h"
+#include "waymark/base/nearest.h"
 #include "waymark/base/number.h"
 #include "waymark/elf/build_id.h"
 #include "waymark/etmv4data/layouts.h"
@@ -115,6 +116,16 @@ Result<inputs::RawSource> read_source(const std::string& text) {
     source.registers.emplace_back(upper(name), static_cast<std::uint32_t>(*value));
   }
   return source;
+}
+
+/// Where the input does not exist, `detail` asks whether another file in its folder was meant.
+void name_nearest(const std::string& path, std::string& detail) {
+  std::error_code error;
+  if (path == "-" || std::filesystem::exists(path, error) || !detail.ends_with('.')) return;
+  if (const auto near = nearest_path(path)) {
+    detail.pop_back();
+    detail += fmt::format("; did you mean {}?", *near);
+  }
 }
 
 constexpr auto kInputHelp =
@@ -439,7 +450,10 @@ Result<inputs::Capture> try_open_capture(const InputOptions& options, const Sour
     if (!head) return std::unexpected(std::move(head).error());
     wanted->live = *std::move(head);
   }
-  return inputs::Capture::open(options.path, *wanted);
+  auto capture = inputs::Capture::open(options.path, *wanted);
+  if (!capture && capture.error().code == ErrorCode::kNotFound)
+    name_nearest(options.path, capture.error().detail);
+  return capture;
 }
 
 std::expected<inputs::Capture, int> open_capture(const InputOptions& options,

@@ -219,7 +219,7 @@ void add_interval(Command& app, int& exit_code) {
   command
       ->add_option("--from", options->from,
                    "the start of an interval: a function, NAME+OFFSET, an address after 0x, "
-                   "event:N, exception:N, port:N or text:TEXT")
+                   "event:N, exception:N, port:N or text:WORDS")
       ->type_name("WHAT")
       ->required();
   command->add_option("--to", options->to, "the end of an interval, in the same form")
