@@ -121,8 +121,8 @@ def test_two_builds_are_named(run, repository, tmp_path):
 
 def test_bad_arguments_have_one_sentence(run, repository, tmp_path):
     sample = repository / 'samples/quicksort'
-    run('diff', sample, expect=2).one_sentence('two INPUTs')
-    run('diff', sample, sample, sample, expect=2).one_sentence('two INPUTs')
+    run('diff', sample, expect=2).one_sentence('two captures')
+    run('diff', sample, sample, sample, expect=2).one_sentence('two captures')
     run('diff', sample, 'missing', expect=3).one_sentence('missing')
     run('diff', sample, sample, '-o', sample / 'trace.bin', expect=2).one_sentence('trace.bin')
     (tmp_path / 'empty').write_bytes(b'')

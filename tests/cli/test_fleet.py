@@ -155,7 +155,7 @@ def test_inputs_that_changed_or_are_gone_are_refused_by_name(run, tmp_path, walk
     shutil.rmtree(tmp_path / 'runs/4')
     assert 'runs/4' in run('shard', 'job', '4', expect=3).err
     run('status', 'job', expect=1).has('failed    3: shard 3: runs/3 has changed', 'failed    4: ')
-    assert 'already has a plan' in run('plan', 'job.toml', '-o', 'job', expect=3).err
+    assert 'already has the plan of another job' in run('plan', 'job.toml', '-o', 'job', expect=3).err
 
 
 def test_an_input_that_cannot_be_decoded_is_a_result(run, tmp_path, walks, runs):

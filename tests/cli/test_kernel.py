@@ -88,8 +88,8 @@ def test_the_code_of_the_kernel(run, plain, kernel, options):
 
 
 def test_without_it(run, kernel):
-    run('decode', 'perf.data').says('[kernel.kallsyms]_text', '--vmlinux FILE')
-    run('info', 'perf.data').matches(r'missing  \[kernel.kallsyms\]_text  [0-9]+ bytes of trace').has('--vmlinux FILE')
+    run('decode', 'perf.data').says('[kernel.kallsyms]_text', '--vmlinux')
+    run('info', 'perf.data').matches(r'missing  \[kernel.kallsyms\]_text  [0-9]+ bytes of trace').has('--vmlinux')
     run('info', 'perf.data', '--vmlinux', 'vmlinux').lacks('missing')
 
 

@@ -62,7 +62,10 @@ def test_pages_have_every_option_of_the_help(run, page, command):
 def test_pages_that_are_named_exist(page):
     for command in ALL:
         for name in re.findall(r'\\fB([a-z0-9_\\-]+)\\fP\(1\)', page('-'.join(('waymark', *command))).read_text()):
-            assert page(name.replace('\\', '')).is_file(), (command, name)
+            name = name.replace('\\', '')
+            # Others are pages of other projects.
+            if name.startswith('waymark') or name in STATIC:
+                assert page(name).is_file(), (command, name)
 
 
 @pytest.fixture(params=['bash', 'zsh', 'fish'])

@@ -520,7 +520,7 @@ def test_a_report_has_the_windows_that_are_asked_for(run, quicksort, tmp_path):
 
 def test_a_report_holds_the_whole_capture(run, repository, tmp_path):
     sample = repository / 'samples/quicksort'
-    run('report', sample, '-o', 'report.html', '--window', 'all').quiet()
+    run('report', sample, '-o', 'report.html', '--window', 'all', '--max-size', '20M').quiet()
     requests = data_of((tmp_path / 'report.html').read_text())['requests']
     length = requests['capture']['axis']['length']
     # Windows side by side make up the axis.
