@@ -168,7 +168,7 @@ def test_waves_on_a_full_disk(run, itm_file, full_device):
 
 
 def test_waves_of_several_inputs_are_refused(run, itm_file):
-    assert 'of one INPUT' in run('export', 'vcd', itm_file, itm_file, expect=2).err
+    assert 'of a single INPUT' in run('export', 'vcd', itm_file, itm_file, expect=2).err
 
 
 # --- sqlite --------------------------------------------------------------------------------------
@@ -245,7 +245,7 @@ def test_durations_of_exceptions(run, tmp_path):
 
 def test_a_database_needs_a_file(run, walks):
     said = run('export', 'sqlite', walks.capture, '--symbols', walks.program, expect=2).err
-    assert '-o FILE' in said
+    assert 'name it with -o' in said
 
 
 def test_a_database_on_a_full_disk_leaves_the_old_one(run, walks, tmp_path):

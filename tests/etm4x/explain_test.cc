@@ -47,7 +47,7 @@ TEST(Explain, event_on_an_unprogrammed_selector) {
 
 TEST(Explain, nothing_is_traced) {
   EXPECT_TRUE(says(after({{"event_vinst", "0"}}), "is never true, so nothing is traced"));
-  EXPECT_TRUE(says(after({{"ns_exlevel_vinst", "7"}}), "No exception level is traced"));
+  EXPECT_TRUE(says(after({{"ns_exlevel_vinst", "7"}}), "No exception level is selected"));
 }
 
 TEST(Explain, halves_of_a_range_differ) {

@@ -59,7 +59,7 @@ TEST(CoreNames, an_unknown_name_names_the_nearest_core_and_the_architectures_of_
   EXPECT_NE(sentence("Neoverse-N9").find("ARMv9-A"), std::string::npos);
   EXPECT_NE(sentence("cortex-r99xx").find("ARMv8-R"), std::string::npos);
   EXPECT_EQ(sentence("Z80"),
-            "The core 'Z80' is not known. Its architecture can take the place of the name: "
+            "The core 'Z80' is not known. Its architecture can be given instead: "
             "ARMv8-A, ARMv8-R or ARMv8-M.");
   // The advice is always good.
   for (const char* name : {"Cortex-M", "SC", "STAR-MC", "Cortex-R", "Cortex-A", "Cortex-X",

@@ -88,7 +88,7 @@ TEST_F(ProgramFilesTest, what_is_missing_has_a_reason) {
     EXPECT_THAT(files->missing(), SizeIs(2));
   }
   EXPECT_THAT(with_root.missing()[0].reason, HasSubstr("No --symfs folder has"));
-  EXPECT_THAT(without.missing()[0].reason, HasSubstr("--symfs DIR"));
+  EXPECT_THAT(without.missing()[0].reason, HasSubstr("--symfs"));
 }
 
 TEST_F(ProgramFilesTest, files_that_are_not_programs_are_not_used_by_build_id) {

@@ -255,7 +255,7 @@ TEST(PerfRecording, what_is_not_a_recording_of_coresight) {
     records.add(RecordType::kAuxtraceInfo, 0, records.body().u32(tracer).u32(0).words(words).bytes);
     return records;
   };
-  EXPECT_NE(error_of(info({0, 0, 0}, 1)).find("another tracer"), std::string::npos);
+  EXPECT_NE(error_of(info({0, 0, 0}, 1)).find("a tracer other than"), std::string::npos);
   EXPECT_NE(error_of(info({3, 0, 0})).find("version 3"), std::string::npos);
   EXPECT_NE(error_of(info({1, 1, 0, 0x1234, 7})).find("unknown kind (0x0000000000001234"),
             std::string::npos);
