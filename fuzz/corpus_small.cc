@@ -357,7 +357,7 @@ void add_jobs(Corpus& corpus) {
                          .cycles = 7,
                          .target = 0x1000});
   profile::Profile profile;
-  profile.add(counts, [](std::uint32_t /*task*/, std::uint64_t address) -> profile::Place {
+  profile.add(counts, [](TaskId /*task*/, std::uint64_t address) -> profile::Place {
     return {.path = "program", .address = address};
   });
   const std::string content = shard::encode(profile);
