@@ -2,6 +2,8 @@
 
 All tests of the programs run so with `scripts/check memory`.
 """
+import json
+import re
 import shutil
 
 import pytest
@@ -10,6 +12,7 @@ from support.device_tree import make_tree
 from support.programs import Memcheck, Runner
 from support.recordings import add_execs
 from test_assemble import LOOP
+from test_etm4 import CASES
 from test_help import COMMANDS
 
 PLAN = 'etm4-plan 1\ninclude 0x80000..0x80008\n'
@@ -27,14 +30,15 @@ RUNS = {
     'etm4 caps': ['--root', 'TREE'],
     'etm4 explain': ['--root', 'TREE'],
     'etm4 plan': ['PLAN', '--root', 'TREE'],
-    'etm4 simulate': ['--root', 'TREE'],
-    'etm4 snapshot': ['TREE', '-o', 'snapshot'],
+    'etm4 simulate': ['CASES'],
+    'etm4 snapshot': ['--root', 'TREE', '--trace', 'GOOD/trace.bin', '--image', '0x80000=GOOD/program.bin',
+                      '--framing', 'none', '-o', 'snapshot'],
     'export': ['counts', 'RECORDING/perf.data', '--symfs', 'RECORDING', '-o', 'counts'],
     'find': ['GOOD', '--address', '0x80000..0x80008'],
     'help': ['decode'],
     'index': ['GOOD', '-o', 'index'],
     'info': ['RECORDING/perf.data', '--symfs', 'RECORDING'],
-    'interval': ['GOOD', '--from', 'address:0x80000', '--to', 'address:0x80000'],
+    'interval': ['SORT', '--symbols', 'SORT/quicksort.elf', '--from', 'fibonacci', '--to', 'quicksort'],
     'merge': ['JOB', '-o', 'merged'],
     'packets': ['GOOD'],
     'plan': ['job.toml', '-o', 'planned'],
@@ -84,13 +88,11 @@ def places(good, quicksort, itm_file, synth, checked, made, home):
     return {'GOOD': good, 'SORT': quicksort, 'ITM': itm_file, 'RECORDING': recorded, 'JOB': 'job',
             'CONSOLE': text('memory.txt', 'SYS-T RAW DATA: 4250410148656c6c6f00\n'),
             'SCRIPT': text('memory.trace', LOOP), 'PLAN': text('memory.plan', PLAN),
-            'TREE': made('memory_tree', make_tree)}
+            'TREE': made('memory_tree', make_tree), 'CASES': text('memory.json', json.dumps(CASES))}
 
 
 def filled(args, places):
-    """Words begin with the name of a place, or are meant as they are."""
-    names = {arg: arg.split('/')[0] for arg in args}
-    return [str(places[names[arg]]) + arg[len(names[arg]):] if names[arg] in places else arg for arg in args]
+    return [re.sub('[A-Z]{3,}', lambda name: str(places.get(name[0], name[0])), arg) for arg in args]
 
 
 def test_each_command_is_run():
@@ -99,5 +101,6 @@ def test_each_command_is_run():
 
 @pytest.mark.parametrize('command', RUNS)
 def test_values_that_were_never_set_are_not_used(checked, places, command):
-    code = 3 if command == 'view' else 0
+    # No input, and a program without texts.
+    code = 3 if command in ('view', 'collateral') else 0
     checked(*command.split(), *filled(RUNS[command], places), expect=(code, 1))

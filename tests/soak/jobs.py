@@ -27,7 +27,7 @@ WHATS = {'counts': 'counts', 'stacks': 'folded', 'branches': 'branch-list'}
 
 
 def make_recording(run, folder, chosen):
-    """Returns the options that decode it."""
+    """Returns the number of processes."""
     processes = chosen.randint(1, 4)
     cores = chosen.randint(1, 2)
     options = ['--size', chosen.choice(['6K', '20K', '60K']), '--protocol', chosen.choice(['etmv4', 'etmv4', 'ete']),
@@ -43,16 +43,17 @@ def make_recording(run, folder, chosen):
     run('synth', '-o', folder / 'made', '--perf-data', '--no-truth', *options)
     if chosen.random() < 0.8:
         add_execs(folder / 'made', chosen.randrange(1 << 30))
+    return processes
 
 
 def do_job(run, folder, chosen):
     """Nothing, or what differs."""
-    make_recording(run, folder, chosen)
+    processes = make_recording(run, folder, chosen)
     what = chosen.choice(list(WHATS))
     slices = chosen.choice([2, 3, 6, 16])
     more, arguments = '', []
     if chosen.random() < 0.3:
-        pid = 256 + chosen.randrange(4)
+        pid = 256 + chosen.randrange(processes)
         more, arguments = f"pid = ['{pid}']", ['--pid', pid]
     serial = run('export', WHATS[what], 'made/perf.data', '--symfs', 'made', *arguments, '-o', 'serial', expect=None)
     (folder / 'job.toml').write_text(
