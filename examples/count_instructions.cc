@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
     if (const auto fed = tree.feed(block->index, block->bytes); !fed) return fail(fed.error());
     take();
   }
-  tree.finish();  // What the decoder still holds comes out now.
+  tree.finish();  // The decoder still holds elements: take these, too.
   take();
   // end snippet
 
