@@ -157,7 +157,7 @@ void add_calls(Corpus& corpus) {
   }
 }
 
-/// Every line of docs/howto_program_etmv4.md.
+/// Every line of docs/howto/program_etmv4.md.
 // Most plans have several lines: no comma is missing between them.
 // NOLINTBEGIN(bugprone-suspicious-missing-comma)
 constexpr std::string_view kPlans[] = {

@@ -133,7 +133,7 @@ void add_etm4_plan(CLI::App& etm4, int& exit_code) {
       "plan", "Convert a description of what to trace to registers and sysfs writes");
   command
       ->add_option("PLAN", options->plan,
-                   "the plan; see docs/howto_program_etmv4.md; - for standard input")
+                   "the plan; see docs/howto/program_etmv4.md; - for standard input")
       ->required();
   add_unit_options(*command, options->unit);
   command->add_option("--elf", options->programs, "a program whose symbols the plan names")

@@ -145,7 +145,7 @@ void add_etm4_simulate(CLI::App& etm4, int& exit_code) {
   command->add_flag("--check", options->check,
                     "compare the results with what the file expects, instead of printing them");
   command->add_flag("--fixed", options->fixed,
-                    "simulate a driver without its bugs; docs/howto_program_etmv4.md lists them");
+                    "simulate a driver without its bugs; docs/howto/program_etmv4.md lists them");
   add_format_option(*command, options->format, false);
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

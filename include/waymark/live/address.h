@@ -1,4 +1,4 @@
-// Where a live source is, as users write it.  See docs/howto_live.md.
+// Where a live source is, as users write it.  See docs/howto/live.md.
 #pragma once
 
 #include <cstdint>
