@@ -48,7 +48,7 @@ class SmallRecording : public testing::Test {
     images_ = another(times);
   }
 
-  /// Of what open() read, as another process would make it.
+  /// The images that another process would make from what open() read.
   [[nodiscard]] std::unique_ptr<perf::ProcessImages> another(const perf::TraceTimes& times = {}) {
     std::vector<std::size_t> order(recording_.pieces.size());
     std::vector<TraceIndex> begins(order.size());

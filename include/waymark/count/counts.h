@@ -28,7 +28,7 @@ struct Context {
   TraceId trace_id = 0;
   std::uint8_t exception_level = 0;
   Security security = Security::kSecure;
-  TaskId task{};  ///< Of an image::ImageSelector; without one, the default.
+  TaskId task{};  ///< From an image::ImageSelector; without one, the default.
   friend auto operator<=>(const Context&, const Context&) = default;
 };
 
