@@ -53,6 +53,16 @@ function(waymark_module name)
   set_property(GLOBAL APPEND PROPERTY WAYMARK_API ${arg_API})
 endfunction()
 
+# waymark_loads_libraries(SOURCE...): these load libraries while they run, which a static program cannot do. With
+# WAYMARK_STATIC they see WAYMARK_STATIC=1, and take another way.
+function(waymark_loads_libraries)
+  if(WAYMARK_STATIC)
+    list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    set_property(SOURCE ${ARGN} DIRECTORY ${PROJECT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR}
+      APPEND PROPERTY COMPILE_DEFINITIONS WAYMARK_STATIC=1)
+  endif()
+endfunction()
+
 # waymark_part(OBJECTS): these objects are a part of the library.
 function(waymark_part objects)
   target_link_libraries(${objects} PRIVATE fmt::fmt waymark_warnings)
