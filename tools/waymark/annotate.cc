@@ -230,7 +230,7 @@ void add_annotate(Command& app, int& exit_code) {
       ->add_option("--top", options->top,
                    "show the N functions that executed most, if none is named; default: 5")
       ->type_name("N")
-      ->check(positive_number())
+      ->at_least(1)
       ->excludes("FUNCTION");
   command
       ->add_option_function(

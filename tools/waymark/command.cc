@@ -2,7 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <limits>
 #include <utility>
+
+#include "option_values.h"
 
 namespace waymark::cli {
 namespace {
@@ -67,6 +70,16 @@ Option* Option::transform(ValueCheck check) {
   return this;
 }
 
+Option* Option::range(std::uint64_t least, std::uint64_t most) {
+  limits_ = {.least = least, .most = most};
+  return this;
+}
+
+Option* Option::at_least(std::uint64_t least) {
+  limits_.least = least;
+  return this;
+}
+
 Option* Option::needs(Option* other) {
   option_->needs(other->option_);
   return this;
@@ -93,11 +106,11 @@ std::string Option::get_name() const { return option_->get_name(); }
 
 std::string Option::get_description() const { return option_->get_description(); }
 
-std::string Option::get_type_name() const { return option_->get_type_name(); }
-
 Command::Command(std::string_view summary, std::string_view name)
     : root_(std::make_unique<CLI::App>(std::string(summary), std::string(name))),
-      app_(root_.get()) {}
+      app_(root_.get()) {
+  app_->set_help_flag();
+}
 
 Command::Command(CLI::App& app, const Command& parent) : app_(&app), parent_(&parent) {
   for (CLI::Option* const inherited : app.get_options()) own(inherited);
@@ -106,7 +119,15 @@ Command::Command(CLI::App& app, const Command& parent) : app_(&app), parent_(&pa
 Command::~Command() = default;
 
 Option* Command::own(CLI::Option* option) {
+  // Otherwise `--flag=VALUE` is accepted.
+  if (option->get_items_expected_max() == 0) option->disable_flag_override();
   return options_.emplace_back(std::make_unique<Option>(*option)).get();
+}
+
+Option* Command::own_number(CLI::Option* option, std::uint64_t most) {
+  Option* const owned = own(option)->range(0, most);
+  return owned->check(
+      {.examine = [owned](std::string& text) { return read_number(text, owned->limits()); }});
 }
 
 Command* Command::add_subcommand(std::string_view name, std::string_view summary) {
@@ -127,21 +148,26 @@ Option* Command::add_option(std::string_view names, std::vector<std::string>& va
 }
 
 Option* Command::add_option(std::string_view names, std::uint16_t& value, std::string_view help) {
-  return own(app_->add_option(std::string(names), value, std::string(help)));
+  return own_number(app_->add_option(std::string(names), value, std::string(help)),
+                    std::numeric_limits<std::uint16_t>::max());
 }
 
 Option* Command::add_option(std::string_view names, std::uint32_t& value, std::string_view help) {
-  return own(app_->add_option(std::string(names), value, std::string(help)));
+  return own_number(app_->add_option(std::string(names), value, std::string(help)),
+                    std::numeric_limits<std::uint32_t>::max());
 }
 
 Option* Command::add_option(std::string_view names, std::uint64_t& value, std::string_view help) {
-  return own(app_->add_option(std::string(names), value, std::string(help)));
+  return own_number(app_->add_option(std::string(names), value, std::string(help)),
+                    std::numeric_limits<std::uint64_t>::max());
 }
 
 Option* Command::add_option(std::string_view names, std::optional<std::uint64_t>& value,
                             std::string_view help) {
-  return own(app_->add_option_function<std::uint64_t>(
-      std::string(names), [&value](std::uint64_t number) { value = number; }, std::string(help)));
+  return own_number(app_->add_option_function<std::uint64_t>(
+                        std::string(names), [&value](std::uint64_t number) { value = number; },
+                        std::string(help)),
+                    std::numeric_limits<std::uint64_t>::max());
 }
 
 Option* Command::add_option_function(std::string_view names,

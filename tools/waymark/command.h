@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,6 +34,12 @@ struct ValueCheck {
   KnownWords known{};
 };
 
+/// The numbers that an option takes.
+struct NumberLimits {
+  std::uint64_t least = 0;
+  std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+};
+
 /// An option or an argument; its command owns it.  Names are as "-o,--output", and "INPUT" for an
 /// argument.
 class Option {
@@ -55,6 +62,9 @@ class Option {
   /// Checks come in the order of their calls, transforms before them and in reverse.
   Option* check(ValueCheck check);
   Option* transform(ValueCheck check);
+  /// Of an option that takes a number.
+  Option* range(std::uint64_t least, std::uint64_t most);
+  Option* at_least(std::uint64_t least);
   Option* needs(Option* other);
   Option* needs(std::string_view other);
   Option* excludes(Option* other);
@@ -63,15 +73,17 @@ class Option {
 
   [[nodiscard]] std::string get_name() const;
   [[nodiscard]] std::string get_description() const;
-  [[nodiscard]] std::string get_type_name() const;
 
   /// Those of its last check that has words.
   [[nodiscard]] const KnownWords& known_words() const { return known_; }
+
+  [[nodiscard]] const NumberLimits& limits() const { return limits_; }
 
   [[nodiscard]] CLI::Option& library() const { return *option_; }
 
  private:
   CLI::Option* option_;
+  NumberLimits limits_;
   KnownWords known_;
 };
 
@@ -128,6 +140,7 @@ class Command {
  private:
   Command(CLI::App& app, const Command& parent);
   Option* own(CLI::Option* option);
+  Option* own_number(CLI::Option* option, std::uint64_t most);
 
   std::unique_ptr<CLI::App> root_;
   CLI::App* app_;

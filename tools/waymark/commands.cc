@@ -84,12 +84,6 @@ void complete_command(Command& app) {
         ->type_name("WHEN")
         ->check(one_of({"auto", "always", "never"}));
   }
-  for (const auto& option : app.get_options()) {
-    const std::string type = option->get_type_name();
-    const std::string name = type.substr(0, type.find(':'));
-    if (type.find("SIZE") != std::string::npos) continue;
-    if (name == "UINT" || name == "INT" || name == "N" || name == "HZ") option->transform(number());
-  }
   for (const auto& sub : app.get_subcommands()) complete_command(*sub);
 }
 

@@ -325,7 +325,7 @@ void add_count(Command& app, int& exit_code) {
       ->add_option("--top", options->top,
                    "also show the first N blocks; default with --by, --edges or --functions: 20")
       ->type_name("N")
-      ->check(positive_number());
+      ->at_least(1);
   command->add_flag("--all", options->all, "show all blocks; the default for CSV")
       ->excludes("--top");
   command

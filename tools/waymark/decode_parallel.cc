@@ -124,7 +124,7 @@ void add_threads_option(Command& command, unsigned& threads) {
           "-j,--threads", threads,
           "The number of threads; default: one per core for traces of 2 MiB and more, else one")
       ->type_name("N")
-      ->check(in_range(1, parallel::kMaxThreads));
+      ->range(1, parallel::kMaxThreads);
 }
 
 unsigned threads_for(inputs::Capture& capture, unsigned wanted) {

@@ -310,7 +310,7 @@ void add_estimate_options(Command& command, EstimateOptions& options) {
       ->group(kGroup);
   command
       .add_option("--instructions", options.instructions, "the length of the run, in instructions")
-      ->check(in_range(1, std::uint64_t{1} << 40))
+      ->range(1, std::uint64_t{1} << 40)
       ->capture_default_str()
       ->needs(estimate)
       ->group(kGroup);

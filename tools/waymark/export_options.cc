@@ -62,8 +62,7 @@ void add_export_options(Command& command, ExportOptions& options) {
                   "for parquet: the table `elements` has a file for each slice of the trace of so "
                   "many bytes, such as 64M")
       ->type_name("SIZE")
-      ->transform(size_in_bytes())
-      ->check(positive_number());
+      ->transform(size_in_bytes({.least = 1}));
   // Here, the option names folders of source files; --protocol describes raw trace.
   command.remove_option(command.get_option("--source"));
   command

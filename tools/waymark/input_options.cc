@@ -298,12 +298,12 @@ void add_options_of_inputs(Command& command, InputOptions& options) {
 }  // namespace
 
 void add_input_options(Command& command, InputOptions& options) {
-  command.add_option("INPUT", options.path, kInputHelp)->required();
+  command.add_option("INPUT", options.path, kInputHelp)->required()->check(some_path());
   add_options_of_inputs(command, options);
 }
 
 void add_input_options(Command& command, InputOptions& options, std::vector<std::string>& paths) {
-  command.add_option("INPUT", paths, kInputHelp);
+  command.add_option("INPUT", paths, kInputHelp)->check(some_path());
   add_options_of_inputs(command, options);
 }
 

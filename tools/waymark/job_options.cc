@@ -44,15 +44,13 @@ std::string why_refused(const ExportOptions& options, const shard::Plan& plan) {
 
 std::expected<ExportOptions, int> options_of(const shard::Plan& plan, const std::string& source) {
   ExportOptions options;
-  Command command("", "");
+  Command command("", "waymark export");
   add_export_options(command, options);
   std::vector<std::string> words{plan.format};
   words.insert(words.end(), plan.options.begin(), plan.options.end());
-  if (const auto wrong = parse_options(command, std::move(words))) {
+  if (const auto wrong = parse_options(command, words)) {
     return std::unexpected(
-        complain(fmt::format("{}: [options]: {}; `waymark help export` describes the options.",
-                             escaped(source), escaped(*wrong)),
-                 kUsage));
+        complain(fmt::format("{}: [options]: {}", escaped(source), escaped(*wrong)), kUsage));
   }
   if (const std::string why = why_refused(options, plan); !why.empty())
     return std::unexpected(

@@ -33,6 +33,23 @@ std::optional<unsigned> shift_of(std::string_view unit) {
   return static_cast<unsigned>(power + 1) * 10;
 }
 
+constexpr std::uint64_t kMost = NumberLimits().most;
+
+/// Whether it is written as a number is, however large that is.
+bool is_number(std::string_view text) {
+  const bool is_hexadecimal = text.starts_with("0x") || text.starts_with("0X");
+  if (is_hexadecimal) text.remove_prefix(2);
+  return !text.empty() && std::ranges::all_of(text, [&](char c) {
+    return is_hexadecimal ? hex_digit(c) >= 0 : c >= '0' && c <= '9';
+  });
+}
+
+/// " from 1 to 256"; " of at least 1" if that is all, unless `both`.
+std::string described(const NumberLimits& limits, bool both) {
+  if (both || limits.most != kMost) return fmt::format(" from {} to {}", limits.least, limits.most);
+  return limits.least == 0 ? std::string() : fmt::format(" of at least {}", limits.least);
+}
+
 }  // namespace
 
 std::unexpected<Error> wrong(std::string_view option, std::string_view text,
@@ -68,47 +85,45 @@ ValueCheck such_as(const std::vector<std::string>& words) {
   return {.examine = [](std::string& /*text*/) { return std::string(); }, .known = {words}};
 }
 
-ValueCheck number() {
+ValueCheck some_path() {
   return {.examine = [](std::string& text) {
-    const auto value = parse_number(text);
-    if (!value) {
-      return fmt::format("'{}' is not a number; numbers are decimal, or hexadecimal after 0x",
-                         text);
-    }
+    return text.empty() ? std::string("'' is not a path") : std::string();
+  }};
+}
+
+std::string read_number(std::string& text, const NumberLimits& limits) {
+  const auto value = parse_number(text);
+  if (value && *value >= limits.least && *value <= limits.most) {
     text = fmt::format("{}", *value);
-    return std::string();
-  }};
+    return {};
+  }
+  if (is_number(text))
+    return fmt::format("'{}' is not a number{}", text, described(limits, !value));
+  return fmt::format("'{}' is not a number{}; numbers are decimal, or hexadecimal after 0x", text,
+                     described(limits, false));
 }
 
-ValueCheck in_range(std::uint64_t least, std::uint64_t most) {
-  return {.examine = [least, most](std::string& text) {
-    const auto value = parse_number(text);
-    if (value && *value >= least && *value <= most) return std::string();
-    return fmt::format("'{}' is not a number from {} to {}", text, least, most);
-  }};
+ValueCheck number() {
+  return {.examine = [](std::string& text) { return read_number(text, {}); }};
 }
 
-ValueCheck positive_number() {
-  return {.examine = [](std::string& text) {
-    const auto value = parse_number(text);
-    if (value && *value != 0) return std::string();
-    return fmt::format("'{}' is not a number of at least 1", text);
-  }};
-}
-
-ValueCheck size_in_bytes() {
-  return {.examine = [](std::string& text) {
+ValueCheck size_in_bytes(const NumberLimits& limits) {
+  return {.examine = [limits](std::string& text) {
     std::size_t digits = text.size();
     const bool is_hexadecimal = text.starts_with("0x") || text.starts_with("0X");
     while (!is_hexadecimal && digits != 0 &&
            std::isalpha(static_cast<unsigned char>(text[digits - 1])) != 0) {
       --digits;
     }
-    const auto value = parse_number(std::string_view(text).substr(0, digits));
+    const std::string_view number = std::string_view(text).substr(0, digits);
     const auto shift = shift_of(std::string_view(text).substr(digits));
-    if (!value || !shift || *value > std::numeric_limits<std::uint64_t>::max() >> *shift) {
+    if (!shift || !is_number(number)) {
       return fmt::format("'{}' is not a size in bytes, such as 4096, 0x1000, 64M or 1GiB", text);
     }
+    const auto value = parse_number(number);
+    if (!value || *value > limits.most >> *shift || *value << *shift < limits.least)
+      return fmt::format("'{}' is not a size in bytes{}", text,
+                         described(limits, !value || *value > kMost >> *shift));
     text = fmt::format("{}", *value << *shift);
     return std::string();
   }};

@@ -10,6 +10,7 @@
 
 namespace waymark::cli {
 
+struct NumberLimits;
 struct ValueCheck;
 
 /// "'jsn' is not text, json or csv; did you mean `json`?"
@@ -21,19 +22,20 @@ ValueCheck one_of(std::vector<std::string> words);
 /// Any word.  `words` are those that completion offers.
 ValueCheck such_as(const std::vector<std::string>& words);
 
-/// A number as every command reads it: decimal, or hexadecimal after 0x.  The option gets it in
-/// decimal, which the option library cannot take for octal.
+/// The path of a file or folder: not an empty text, which a script passes for a variable that is
+/// not set.
+ValueCheck some_path();
+
+/// A number as every command reads it: decimal, or hexadecimal after 0x.  `text` becomes decimal,
+/// which the option library cannot take for octal.  What is wrong, or nothing.
+std::string read_number(std::string& text, const NumberLimits& limits);
+
+/// The same for an option that keeps the text.
 ValueCheck number();
-
-/// What number() gives, if it is neither less nor more.
-ValueCheck in_range(std::uint64_t least, std::uint64_t most);
-
-/// What number() gives, but not 0.
-ValueCheck positive_number();
 
 /// A size in bytes: a number, or one with K, M, G or T for powers of 1024 (also KB, KiB and so on).
 /// The option gets the bytes in decimal.
-ValueCheck size_in_bytes();
+ValueCheck size_in_bytes(const NumberLimits& limits);
 
 /// kInvalidArgument: "--source a=b: expected <form>."
 std::unexpected<Error> wrong(std::string_view option, std::string_view text, std::string_view form);

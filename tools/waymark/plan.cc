@@ -174,7 +174,7 @@ void add_plan(Command& app, int& exit_code) {
                    "for Slurm and Kubernetes: at most N tasks, which share the shards; default: "
                    "1000")
       ->type_name("N")
-      ->check(positive_number());
+      ->at_least(1);
   command
       ->add_option("--result", options->result,
                    "for the scripts: what the merge writes; default: DIR/merged")

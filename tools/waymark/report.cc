@@ -20,7 +20,7 @@ void add_report(Command& app, int& exit_code) {
       ->add_option("--max-size", options->most_bytes,
                    "leave out details so that the file is not larger; default: 10,000,000 bytes")
       ->type_name("SIZE")
-      ->transform(size_in_bytes());
+      ->transform(size_in_bytes({}));
   command
       ->add_option("--window", options->windows,
                    "a part of the time axis to have in detail, as the page shows its places, or "

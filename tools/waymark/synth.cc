@@ -349,7 +349,7 @@ void add_unit_options(Command& command, SynthOptions& options) {
       ->delimiter(',')
       ->group(kGroup);
   command.add_option("--cores", options.cores, "the number of trace units of each protocol")
-      ->check(in_range(1, 0x60))
+      ->range(1, 0x60)
       ->capture_default_str()
       ->group(kGroup);
   command.add_option("--core", options.unit.core, "the core, such as Cortex-A53")
@@ -383,7 +383,7 @@ void add_capture_options(Command& command, SynthOptions& options) {
   constexpr auto kGroup = "The capture";
   command
       .add_option("--size", options.capture.size, "the size of the trace, such as 4096, 64M or 1G")
-      ->transform(size_in_bytes())
+      ->transform(size_in_bytes({}))
       ->type_name("SIZE")
       ->default_str("1M")
       ->group(kGroup);
@@ -470,7 +470,7 @@ void add_recording_options(Command& command, SynthOptions& options) {
   command
       .add_option("--perf-metadata", options.recording.metadata,
                   "the version of the description of the trace units, 0 to 2")
-      ->check(in_range(0, 2))
+      ->range(0, 2)
       ->capture_default_str()
       ->needs(perf_data)
       ->group(kGroup);
@@ -479,7 +479,7 @@ void add_recording_options(Command& command, SynthOptions& options) {
                   "divide each buffer into N pieces, which are decoded separately; each but the "
                   "first loses its trace up to a synchronisation point")
       ->type_name("N")
-      ->check(in_range(1, 1'000'000))
+      ->range(1, 1'000'000)
       ->capture_default_str()
       ->needs(perf_data)
       ->group(kGroup);

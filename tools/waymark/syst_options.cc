@@ -71,7 +71,8 @@ void add_collateral_options(Command& command, MessageOptions& options) {
   command
       .add_option("--frequency", options.frequency,
                   "the frequency of the transport's timestamps, where the trace does not state it")
-      ->type_name("HZ");
+      ->type_name("HZ")
+      ->check(number());
 }
 
 void add_filter_options(Command& command, MessageOptions& options) {

@@ -150,10 +150,10 @@ void add_top(Command& app, int& exit_code) {
   add_format_option(*command, options->format, false);
   command->add_option("--interval", options->interval, "seconds between two reports; default: 1")
       ->type_name("N")
-      ->check(in_range(1, kMostSeconds));
+      ->range(1, kMostSeconds);
   command->add_option("--top", options->top, "the number of functions; default: 10")
       ->type_name("N")
-      ->check(positive_number());
+      ->at_least(1);
   command
       ->add_option("--symbols", options->symbols.files,
                    "an ELF file with names of functions; @ADDRESS: how far above its link "

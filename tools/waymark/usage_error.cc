@@ -111,6 +111,64 @@ const Command& chosen_command(const Command& app) {
   return chosen_command(**found);
 }
 
+/// What the option with this name takes, as --help shows it; empty: nothing.
+std::string value_of(const Command& command, std::string_view name) {
+  for (const OptionRow& row : describe(command).options) {
+    if (std::ranges::find(row.names, name) != row.names.end()) return row.value;
+  }
+  return {};
+}
+
+/// The option that a word names, with or without a value after "=".
+CLI::Option* option_named(const Command& command, std::string_view word) {
+  if (word.size() < 2 || !word.starts_with('-') || word == "--") return nullptr;
+  return command.library().get_option_no_throw(std::string(word.substr(0, word.find('='))));
+}
+
+/// Where an option would have the name of another one as its value, as in `-o --format json`: the
+/// sentence for it, else nothing.
+std::string option_as_value(const Command& app, std::span<const std::string> words) {
+  const Command* command = &app;
+  for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+    const auto& subs = command->get_subcommands();
+    const auto sub =
+        std::ranges::find(subs, words[i], [](const auto& own) { return own->get_name(); });
+    if (sub != subs.end()) {
+      command = sub->get();
+      continue;
+    }
+    const CLI::Option* const option = option_named(*command, words[i]);
+    if (option == nullptr || words[i].contains('=') || option->get_items_expected_min() == 0)
+      continue;
+    ++i;
+    if (i < words.size() && option_named(*command, words[i]) != nullptr) {
+      return with_remedy(fmt::format("{} needs a value: {}; '{}' is an option", option->get_name(),
+                                     value_of(*command, option->get_name()), words[i]),
+                         *command);
+    }
+  }
+  return {};
+}
+
+/// For an option that has too few or too many values.
+std::string wrong_count(const Command& command, std::string_view text,
+                        std::span<const std::string> words) {
+  const std::string name(text.substr(0, text.find(':')));
+  const CLI::Option* const option = command.library().get_option_no_throw(name);
+  if (option == nullptr) {
+    // The library names a flag without its hyphens.
+    const std::string flag = "--" + name.substr(0, name.find(' '));
+    const auto word = std::ranges::find_if(
+        words, [&](const std::string& each) { return each.starts_with(flag + '='); });
+    const std::string value = word == words.end() ? "" : word->substr(flag.size() + 1);
+    return fmt::format("{} takes no value; '{}' was given", flag, value);
+  }
+  const auto& given = option->results();
+  if (given.size() < 2) return fmt::format("{} needs a value: {}", name, value_of(command, name));
+  return fmt::format("{} takes one value; {} were given: '{}'", name, given.size(),
+                     fmt::join(given, "' and '"));
+}
+
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
   if (const std::size_t at = text.find(from); at != std::string::npos)
     text.replace(at, from.size(), to);
@@ -119,12 +177,14 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
 
 /// Names what was not understood, in the order in which it was typed, what may have been meant, and
 /// the help to read.
-std::string usage_sentence(const Command& app, const CLI::ParseError& error) {
+std::string usage_sentence(const Command& app, const CLI::ParseError& error,
+                           std::span<const std::string> all_words) {
   const Command& command = chosen_command(app);
   std::vector<std::string> options;
   std::vector<std::string> words;
   for (const std::string& word : app.library().remaining(true)) {
-    if (word.size() > 1 && word.starts_with('-') && word != "--") {
+    if (word == "--") continue;
+    if (word.size() > 1 && word.starts_with('-')) {
       options.push_back(word.substr(0, word.find('=')));
     } else {
       words.push_back(word);
@@ -143,19 +203,17 @@ std::string usage_sentence(const Command& app, const CLI::ParseError& error) {
     return with_remedy(replaced(text, " requires ", " needs "), command);
   if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr)
     return with_remedy(replaced(text, " excludes ", " cannot be used with "), command);
-  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
-    const std::string name = text.substr(0, text.find(':'));
-    for (const OptionRow& row : describe(command).options) {
-      if (std::ranges::find(row.names, name) != row.names.end())
-        return with_remedy(fmt::format("{} needs a value: {}", name, row.value), command);
-    }
-  }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
+    return with_remedy(wrong_count(command, text, all_words), command);
   return with_remedy(text, command);
 }
 
 }  // namespace
 
 Parsed parse(const Command& app, int argc, char** argv) {
+  const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (std::string sentence = option_as_value(app, words); !sentence.empty())
+    return {.outcome = Outcome::kWrong, .sentence = std::move(sentence)};
   try {
     app.library().parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -163,18 +221,18 @@ Parsed parse(const Command& app, int argc, char** argv) {
   } catch (const CLI::CallForVersion&) {
     return {.outcome = Outcome::kVersion};
   } catch (const CLI::ParseError& error) {
-    return {.outcome = Outcome::kWrong, .sentence = usage_sentence(app, error)};
+    return {.outcome = Outcome::kWrong, .sentence = usage_sentence(app, error, words)};
   }
   return {};
 }
 
-std::optional<std::string> parse_options(const Command& command, std::vector<std::string> words) {
-  // The library takes the last one first.
-  std::ranges::reverse(words);
+std::optional<std::string> parse_options(const Command& command,
+                                         const std::vector<std::string>& words) {
   try {
-    command.library().parse(std::move(words));
-  } catch (const CLI::Error& error) {
-    return error.what();
+    // The library takes the last one first.
+    command.library().parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::ParseError& error) {
+    return usage_sentence(command, error, words);
   }
   return std::nullopt;
 }

@@ -28,9 +28,10 @@ struct Parsed {
 /// Parses a command line, and runs the command that it names.
 Parsed parse(const Command& app, int argc, char** argv);
 
-/// Parses words as options of a command without commands below it.  What is wrong with them, or
-/// nothing.
-std::optional<std::string> parse_options(const Command& command, std::vector<std::string> words);
+/// Parses words as options of a command without commands below it.  The sentence that says what is
+/// wrong with them, or nothing.
+std::optional<std::string> parse_options(const Command& command,
+                                         const std::vector<std::string>& words);
 
 /// The command that `words` name below `app`; nullptr: there is none, and `sentence` says so.
 const Command* find_command(const Command& app, std::span<const std::string> words,

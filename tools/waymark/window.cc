@@ -45,7 +45,7 @@ void add_near_options(Command& command, WindowOptions& options) {
               "show the end only: the last N instructions of all selected sources, or those "
               "before --to; the first block is shown whole")
           ->type_name("N")
-          ->check(in_range(1, kMostInstructions))
+          ->range(1, kMostInstructions)
           ->group(group);
   Option* const around =
       command
@@ -61,7 +61,7 @@ void add_near_options(Command& command, WindowOptions& options) {
       .add_option("--instructions", options.instructions,
                   "the number of instructions before and after --around; default: 20")
       ->type_name("N")
-      ->check(in_range(1, kMostInstructions))
+      ->range(1, kMostInstructions)
       ->needs(around)
       ->group(group);
 }
