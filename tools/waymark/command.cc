@@ -126,7 +126,7 @@ Option* Command::own(CLI::Option* option) {
 
 Option* Command::own_number(CLI::Option* option, std::uint64_t most) {
   Option* const owned = own(option)->range(0, most);
-  return owned->check(
+  return owned->transform(
       {.examine = [owned](std::string& text) { return read_number(text, owned->limits()); }});
 }
 

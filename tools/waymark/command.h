@@ -27,7 +27,7 @@ struct KnownWords {
   bool others_are_refused = false;
 };
 
-/// Examines the text of a value, and may rewrite it.
+/// Examines the text of a value; in a transform it may rewrite it.
 struct ValueCheck {
   /// A sentence without a full stop if the value is refused, else nothing.
   std::function<std::string(std::string& text)> examine;

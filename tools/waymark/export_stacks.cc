@@ -365,7 +365,7 @@ void add_stack_export_options(Command& command, StackExportOptions& options) {
                   "for timelines: the frequency of the timestamp generator, so that times are "
                   "nanoseconds and not ticks")
       ->type_name("HZ")
-      ->check(number());
+      ->transform(number());
 }
 
 int export_stacks(const StackExport& wanted) {

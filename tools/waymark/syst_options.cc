@@ -72,7 +72,7 @@ void add_collateral_options(Command& command, MessageOptions& options) {
       .add_option("--frequency", options.frequency,
                   "the frequency of the transport's timestamps, where the trace does not state it")
       ->type_name("HZ")
-      ->check(number());
+      ->transform(number());
 }
 
 void add_filter_options(Command& command, MessageOptions& options) {
