@@ -59,7 +59,7 @@ minutes() {
 }
 
 # build_with_progress PRESET: builds, and shows how much is done and how long the rest takes, as the steps so far let
-# expect; on a terminal in one line, else at each tenth. What the build says goes to build/PRESET.build.log, and is shown
+# expect; on a terminal in one line, else about every 10 %. What the build says goes to build/PRESET.build.log, and is shown
 # if it fails.
 build_with_progress() {
   local preset=$1 log=$root/build/$1.build.log line finished total left percent shown=-1 start=$SECONDS

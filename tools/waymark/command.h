@@ -62,7 +62,7 @@ class Option {
   /// Checks come in the order of their calls, transforms before them and in reverse.
   Option* check(ValueCheck check);
   Option* transform(ValueCheck check);
-  /// Of an option that takes a number.
+  /// For an option that takes a number: those that it takes.
   Option* range(std::uint64_t least, std::uint64_t most);
   Option* at_least(std::uint64_t least);
   Option* needs(Option* other);
