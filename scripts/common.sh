@@ -53,6 +53,39 @@ build() {
   fi
 }
 
+# minutes SECONDS: as a person says it.
+minutes() {
+  if [ "$1" -lt 90 ]; then echo "$1 s"; else echo "$((($1 + 30) / 60)) min"; fi
+}
+
+# build_with_progress PRESET: builds, and shows how much is done and how long the rest takes, as the steps so far let
+# expect; on a terminal in one line, else about every 10 %. What the build says goes to build/PRESET.build.log, and is shown
+# if it fails.
+build_with_progress() {
+  local preset=$1 log=$root/build/$1.build.log line finished total left percent shown=-1 start=$SECONDS
+  local step='^\[([0-9]+)/([0-9]+)\]'
+  : >"$log"
+  while IFS= read -r line; do
+    printf '%s\n' "$line" >>"$log"
+    [[ $line =~ $step ]] || continue
+    finished=${BASH_REMATCH[1]} total=${BASH_REMATCH[2]}
+    [ "$finished" -gt 0 ] || continue
+    percent=$((100 * finished / total))
+    left=$(((SECONDS - start) * (total - finished) / finished))
+    if [ -t 1 ]; then
+      printf '\r   %3d %% of %d steps, about %s left   ' "$percent" "$total" "$(minutes "$left")"
+    elif [ $((percent / 10)) -gt "$shown" ]; then
+      printf '   %3d %% of %d steps, about %s left\n' "$percent" "$total" "$(minutes "$left")"
+    fi
+    shown=$((percent / 10))
+  done < <(cmake --build --preset "$preset" -j "$jobs" 2>&1 || echo "$preset was not built")
+  [ ! -t 1 ] || [ "$shown" -lt 0 ] || printf '\n'
+  if [ "$(tail -n 1 "$log")" = "$preset was not built" ]; then
+    cat "$log" >&2
+    return 1
+  fi
+}
+
 # The repositories of Debian that this machine uses, as lines of sources.list.
 debian_sources() {
   # shellcheck disable=SC2016

@@ -64,6 +64,20 @@ def test_help_on_a_full_disk(run, full_device, args):
     (['decode', 'x', '--id'], ['--id needs a value']),
     (['count', 'x', '--edges', '--functions'], ['--edges cannot be used with --functions']),
     (['decode', 'x', '--symbols', 'y'], ['--symbols needs --functions']),
+    (['decode', 'x', '--last', '0'], ["--last: '0' is not a number from 1 to 100000000; see"]),
+    (['decode', 'x', '-j', '-1'], ["--threads: '-1' is not a number from 1 to 256; numbers are decimal"]),
+    (['view', 'x', '--port', '80000'], ["--port: '80000' is not a number from 0 to 65535; see"]),
+    (['count', 'x', '--top', '0'], ["--top: '0' is not a number of at least 1; see"]),
+    (['count', 'x', '--top', '9' * 20], ["'99999999999999999999' is not a number from 1 to 18446744073709551615"]),
+    (['synth', '-o', 'x', '--vmids', '5000000000'], ["'5000000000' is not a number from 0 to 4294967295"]),
+    (['synth', '-o', 'x', '--size', '99999999999G'], ["'99999999999G' is not a size in bytes from 0 to"]),
+    (['export', 'parquet', 'x', '--slice-bytes', '0'], ["'0' is not a size in bytes of at least 1"]),
+    (['decode', 'x', '--last', '5', '--last', '6'], ["--last takes one value; 2 were given: '5' and '6'"]),
+    (['decode', 'x', '--functions=maybe'], ["--functions takes no value; 'maybe' was given"]),
+    (['decode', 'x', '--help=3'], ["--help takes no value; '3' was given"]),
+    (['decode', 'x', '-o', '--format', 'json'], ["--output needs a value: FILE; '--format' is an option"]),
+    (['decode', '--', 'x', 'y'], ["'y' was not expected", 'only one INPUT']),
+    (['decode', ''], ["INPUT: '' is not a path"]),
 ])
 def test_what_was_meant(run, args, said):
     run(*args, expect=2).one_sentence(*said).empty()

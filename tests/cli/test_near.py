@@ -156,7 +156,7 @@ def test_a_recording(run, synth):
 
 def test_it_says_what_cannot_be(run, capture):
     run('decode', capture, '--last', 3, '--around', 4, expect=2).one_sentence('--last cannot be used with --around')
-    run('decode', capture, '--last', 0, expect=2).one_sentence('--last: Value 0 not in range')
+    run('decode', capture, '--last', 0, expect=2).one_sentence("--last: '0' is not a number from 1 to")
     run('decode', capture, '--around', '9000000', expect=2).one_sentence('--around 9000000: the trace has 1')
     run('decode', capture, '--around', 'x', expect=2).one_sentence('--around ')
     run('decode', capture, '--around', 't:99999999999999', expect=2).one_sentence('--around t:99999999999999: ')

@@ -49,6 +49,11 @@ class Layers(ScriptCase):
         self.check({'src/flow/walk.cc': '#include "base/cursor.h"\n'},
                    'src/flow/walk.cc: base/cursor.h is a private header of base.')
 
+    def test_the_option_library(self):
+        self.check({'tools/waymark/command.cc': '#include <CLI/CLI.hpp>\n'})
+        self.check({'tools/waymark/count.cc': '#include <CLI/CLI.hpp>\n'},
+                   'tools/waymark/count.cc: it may not include CLI11; command.h has what it needs.')
+
     def test_a_row_that_is_not_used(self):
         self.check({'src/stm/parser.cc': ''}, 'docs/architecture.md: stm itm may use flow, but does not.')
 

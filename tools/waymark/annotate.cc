@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "command.h"
 #include "commands.h"
 #include "complain.h"
 #include "counting.h"
@@ -215,9 +216,9 @@ int run(const AnnotateOptions& options) {
 
 }  // namespace
 
-void add_annotate(CLI::App& app, int& exit_code) {
+void add_annotate(Command& app, int& exit_code) {
   auto options = std::make_shared<AnnotateOptions>();
-  CLI::App* command = app.add_subcommand(
+  Command* command = app.add_subcommand(
       "annotate", "Show the source and instructions of functions, with their counts");
   add_input_options(*command, options->input);
   command->add_option("FUNCTION", options->functions,
@@ -229,10 +230,10 @@ void add_annotate(CLI::App& app, int& exit_code) {
       ->add_option("--top", options->top,
                    "show the N functions that executed most, if none is named; default: 5")
       ->type_name("N")
-      ->check(CLI::PositiveNumber)
+      ->at_least(1)
       ->excludes("FUNCTION");
   command
-      ->add_option_function<std::string>(
+      ->add_option_function(
           "--by", [options](const std::string& name) { options->by_cycles = name == "cycles"; },
           "what --top orders functions by; default: instructions")
       ->type_name("WHAT")

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "command.h"
 #include "commands.h"
 #include "exit_code.h"
 #include "input_options.h"
@@ -45,9 +46,9 @@ int run(const AssembleOptions& options) {
 
 }  // namespace
 
-void add_assemble(CLI::App& app, int& exit_code) {
+void add_assemble(Command& app, int& exit_code) {
   auto options = std::make_shared<AssembleOptions>();
-  CLI::App* command = app.add_subcommand("assemble", "Make a snapshot from a trace script");
+  Command* command = app.add_subcommand("assemble", "Make a snapshot from a trace script");
   command
       ->add_option("FILE", options->script,
                    "the trace script; see docs/trace-scripts.md; - for standard input")

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "command.h"
 #include "complain.h"
 #include "counting.h"
 #include "elf_argument.h"
@@ -61,9 +62,9 @@ int write_tables(TextBuffer& out, const stacks::Tree& tree, const CallTableRun& 
 
 }  // namespace
 
-void add_stack_options(CLI::App& command, bool& replace_tail_calls, bool& exceptions_apart) {
+void add_stack_options(Command& command, bool& replace_tail_calls, bool& exceptions_apart) {
   command
-      .add_option_function<std::string>(
+      .add_option_function(
           "--tail-calls",
           [&replace_tail_calls](const std::string& name) {
             replace_tail_calls = name == "replace";
@@ -73,7 +74,7 @@ void add_stack_options(CLI::App& command, bool& replace_tail_calls, bool& except
       ->type_name("WHAT")
       ->check(one_of({"keep", "replace"}));
   command
-      .add_option_function<std::string>(
+      .add_option_function(
           "--exceptions",
           [&exceptions_apart](const std::string& name) { exceptions_apart = name == "apart"; },
           "where handlers of exceptions are: nested, below the function that they interrupted, or "
@@ -82,18 +83,18 @@ void add_stack_options(CLI::App& command, bool& replace_tail_calls, bool& except
       ->check(one_of({"nested", "apart"}));
 }
 
-void add_call_table_options(CLI::App& command, CallTableOptions& options) {
-  CLI::Option* const tree = command.add_flag(
+void add_call_table_options(Command& command, CallTableOptions& options) {
+  Option* const tree = command.add_flag(
       "--tree", options.tree,
       "show functions below their callers, with what they executed themselves and with all that "
       "they called; --top N: those that executed most");
-  CLI::Option* const callers =
+  Option* const callers =
       command.add_option("--callers", options.callers, "show what called this function")
           ->type_name("FUNCTION");
-  CLI::Option* const callees =
+  Option* const callees =
       command.add_option("--callees", options.callees, "show what this function called")
           ->type_name("FUNCTION");
-  for (CLI::Option* const option : {tree, callers, callees})
+  for (Option* const option : {tree, callers, callees})
     for (const char* const other : {"--by", "--edges", "--functions"})
       option->excludes(command.get_option(other));
   tree->excludes(callers)->excludes(callees);

@@ -1,7 +1,6 @@
 // count --tree, --callers and --callees.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
@@ -11,6 +10,8 @@
 #include "window.h"
 
 namespace waymark::cli {
+
+class Command;
 
 struct CallTableOptions {
   bool tree = false;
@@ -23,9 +24,9 @@ struct CallTableOptions {
 };
 
 /// The options of call stacks that several commands have.
-void add_stack_options(CLI::App& command, bool& replace_tail_calls, bool& exceptions_apart);
+void add_stack_options(Command& command, bool& replace_tail_calls, bool& exceptions_apart);
 
-void add_call_table_options(CLI::App& command, CallTableOptions& options);
+void add_call_table_options(Command& command, CallTableOptions& options);
 
 struct CallTableRun {
   const InputOptions& input;

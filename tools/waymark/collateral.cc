@@ -1,6 +1,7 @@
 // waymark collateral: the texts of an instrumented program's catalog messages, as XML.
 #include <fmt/format.h>
 
+#include "command.h"
 #include "commands.h"
 #include "exit_code.h"
 #include "input_options.h"
@@ -59,9 +60,9 @@ int run(const CollateralOptions& options) {
 
 }  // namespace
 
-void add_collateral(CLI::App& app, int& exit_code) {
+void add_collateral(Command& app, int& exit_code) {
   auto options = std::make_shared<CollateralOptions>();
-  CLI::App* command = app.add_subcommand(
+  Command* command = app.add_subcommand(
       "collateral", "Make SyS-T collateral from a program that sends catalog messages");
   command
       ->add_option("PROGRAM", options->program,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "command.h"
 #include "complain.h"
 #include "exit_code.h"
 #include "help_text.h"
@@ -28,13 +29,13 @@ constexpr auto kFooter =
     "  waymark decode board/ | less     what the cores executed\n"
     "  waymark help decode              the options of a command";
 
-struct Command {
+struct Entry {
   std::string_view name;
-  void (*add)(CLI::App& app, int& exit_code);
+  void (*add)(Command& app, int& exit_code);
 };
 
 /// In the order of `waymark --help`.
-constexpr Command kCommands[] = {
+constexpr Entry kCommands[] = {
     {"info", add_info},         {"doctor", add_doctor},
     {"decode", add_decode},     {"count", add_count},
     {"annotate", add_annotate}, {"export", add_export},
@@ -49,11 +50,11 @@ constexpr Command kCommands[] = {
     {"etm4", add_etm4},
 };
 
-void add_help(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("help", "Show the help of a command");
+void add_help(Command& app, int& exit_code) {
+  Command* command = app.add_subcommand("help", "Show the help of a command");
   auto words = std::make_shared<std::vector<std::string>>();
   std::vector<std::string> names;
-  for (const CLI::App* sub : app.get_subcommands(nullptr)) names.push_back(sub->get_name());
+  for (const auto& sub : app.get_subcommands()) names.push_back(sub->get_name());
   command->add_option("COMMAND", *words, "The command, such as decode or etm4 plan")
       ->check(such_as(names));
   command->footer(
@@ -62,49 +63,43 @@ void add_help(CLI::App& app, int& exit_code) {
       "  waymark help etm4 plan");
   command->callback([&app, words, &exit_code] {
     std::string sentence;
-    CLI::App* const found = find_command(app, *words, sentence);
+    const Command* const found = find_command(app, *words, sentence);
     exit_code = found == nullptr ? complain(sentence, kUsage) : print_help(*found);
   });
 }
 
 /// Commands that print nothing, or only what other programs read.
-bool prints_for_people(const CLI::App& command) {
+bool prints_for_people(const Command& command) {
   const std::string& name = command.get_name();
   return name != "help" && name != "assemble" && name != "collateral";
 }
 
 /// What all commands have in common.
-void complete_command(CLI::App& app) {
-  const bool is_leaf = app.get_subcommands(nullptr).empty();
+void complete_command(Command& app) {
+  const bool is_leaf = app.get_subcommands().empty();
   if (is_leaf && prints_for_people(app) && app.get_option_no_throw("--color") == nullptr) {
-    app.add_option_function<std::string>(
+    app.add_option_function(
            "--color", [](const std::string& word) { set_colour_mode(*colour_mode(word)); },
            "when to colour text; auto, the default, does so on a terminal")
         ->type_name("WHEN")
         ->check(one_of({"auto", "always", "never"}));
   }
-  for (CLI::Option* option : app.get_options()) {
-    const std::string type = option->get_type_name();
-    const std::string name = type.substr(0, type.find(':'));
-    if (type.find("SIZE") != std::string::npos) continue;
-    if (name == "UINT" || name == "INT" || name == "N" || name == "HZ") option->transform(number());
-  }
-  for (CLI::App* sub : app.get_subcommands(nullptr)) complete_command(*sub);
+  for (const auto& sub : app.get_subcommands()) complete_command(*sub);
 }
 
 }  // namespace
 
-std::unique_ptr<CLI::App> make_commands(int& exit_code, std::string_view only) {
-  auto app = std::make_unique<CLI::App>("Decode Arm CoreSight trace: what did the cores execute?",
-                                        "waymark");
+std::unique_ptr<Command> make_commands(int& exit_code, std::string_view only) {
+  auto app = std::make_unique<Command>("Decode Arm CoreSight trace: what did the cores execute?",
+                                       "waymark");
   app->set_help_flag("-h,--help", "show this help and exit");
   app->set_version_flag("-V,--version", "waymark " WAYMARK_VERSION, "show the version and exit");
-  app->require_subcommand(1);
-  const auto* const named = std::ranges::find(kCommands, only, &Command::name);
+  app->require_subcommand();
+  const auto* const named = std::ranges::find(kCommands, only, &Entry::name);
   if (named != std::end(kCommands)) {
     named->add(*app, exit_code);
   } else {
-    for (const Command& command : kCommands) command.add(*app, exit_code);
+    for (const Entry& entry : kCommands) entry.add(*app, exit_code);
     add_help(*app, exit_code);
   }
   // Commands inherit the footer that is there when they are added.
@@ -120,7 +115,7 @@ int print_text(std::string_view text) {
   return finish_output(*output, kOk);
 }
 
-int print_help(CLI::App& command) {
+int print_help(const Command& command) {
   const CommandRow row = describe(command);
   return print_text(command.get_parent() == nullptr ? program_help_text(row) : help_text(row));
 }

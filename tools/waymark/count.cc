@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "call_tables.h"
+#include "command.h"
 #include "commands.h"
 #include "counting.h"
 #include "decode_parallel.h"
@@ -312,9 +313,9 @@ int run(CountOptions options) {
 
 }  // namespace
 
-void add_count(CLI::App& app, int& exit_code) {
+void add_count(Command& app, int& exit_code) {
   auto options = std::make_shared<CountOptions>();
-  CLI::App* command =
+  Command* command =
       app.add_subcommand("count", "Count what the cores executed: instructions, branches, cycles");
   add_input_options(*command, options->input, options->inputs);
   command->get_option("INPUT")->required();
@@ -324,11 +325,11 @@ void add_count(CLI::App& app, int& exit_code) {
       ->add_option("--top", options->top,
                    "also show the first N blocks; default with --by, --edges or --functions: 20")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->at_least(1);
   command->add_flag("--all", options->all, "show all blocks; the default for CSV")
       ->excludes("--top");
   command
-      ->add_option_function<std::string>(
+      ->add_option_function(
           "--by",
           [options](const std::string& name) {
             options->ordered = true;
@@ -341,21 +342,21 @@ void add_count(CLI::App& app, int& exit_code) {
           "are left out; the times of a function are how often it was called")
       ->type_name("WHAT")
       ->check(one_of({"instructions", "times", "cycles", "calls"}));
-  CLI::Option* const edges = command->add_flag(
+  Option* const edges = command->add_flag(
       "--edges", options->edges,
       "show branches and where they went instead of blocks, the most frequent first");
-  CLI::Option* const functions = add_symbol_options(
+  Option* const functions = add_symbol_options(
       *command, options->symbols,
       "show functions instead of blocks, with all contexts together; their names "
       "are those in the ELF files of the program image");
   functions->excludes(edges);
   add_call_table_options(*command, options->calls);
-  CLI::Option* const symbols = command->get_option("--symbols");
+  Option* const symbols = command->get_option("--symbols");
   symbols->remove_needs(functions);
   command->parse_complete_callback([options, symbols] {
     if (!options->symbols.files.empty() && !options->symbols.functions && !options->calls.given() &&
         options->inputs.size() < 2)
-      throw CLI::RequiresError(symbols->get_name(), "--functions or --tree");
+      refuse_without(*symbols, "--functions or --tree");
   });
   add_selection_options(*command, options->selection);
   add_threads_option(*command, options->threads);

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "command.h"
 #include "commands.h"
 #include "decode_parallel.h"
 #include "decode_sink.h"
@@ -297,9 +298,9 @@ int run(DecodeOptions options) {
 
 }  // namespace
 
-void add_decode(CLI::App& app, int& exit_code) {
+void add_decode(Command& app, int& exit_code) {
   auto options = std::make_shared<DecodeOptions>();
-  CLI::App* command = app.add_subcommand("decode", "Show what the cores executed");
+  Command* command = app.add_subcommand("decode", "Show what the cores executed");
   add_record_options(
       *command, *options,
       "check the trace against the image, and stop at the first damage, with exit status 1");
@@ -313,7 +314,7 @@ void add_decode(CLI::App& app, int& exit_code) {
       "show SyS-T messages in place of the packets of an STM, and after those of an ITM; "
       "see `waymark syst`");
   add_collateral_options(*command, options->messages);
-  CLI::Option* const functions = add_symbol_options(
+  Option* const functions = add_symbol_options(
       *command, options->symbols,
       "name the function of each block; the names are those of the ELF files in the program image");
   add_detail_options(*command, options->symbols, functions);

@@ -5,9 +5,11 @@
 #include <thread>
 #include <vector>
 
+#include "command.h"
 #include "exit_code.h"
 #include "input_options.h"
 #include "interrupt.h"
+#include "option_values.h"
 #include "progress.h"
 #include "waymark/parallel/parallel_decoder.h"
 
@@ -116,13 +118,13 @@ class Writer final : public parallel::Consumer {
 
 }  // namespace
 
-void add_threads_option(CLI::App& command, unsigned& threads) {
+void add_threads_option(Command& command, unsigned& threads) {
   command
       .add_option(
           "-j,--threads", threads,
           "The number of threads; default: one per core for traces of 2 MiB and more, else one")
       ->type_name("N")
-      ->check(CLI::Range(1U, parallel::kMaxThreads));
+      ->range(1, parallel::kMaxThreads);
 }
 
 unsigned threads_for(inputs::Capture& capture, unsigned wanted) {

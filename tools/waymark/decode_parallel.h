@@ -1,7 +1,6 @@
 // decode on several threads.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 
 #include "decode_sink.h"
@@ -10,8 +9,10 @@
 
 namespace waymark::cli {
 
+class Command;
+
 /// -j N: 1 to parallel::kMaxThreads; 0 where it is not said.
-void add_threads_option(CLI::App& command, unsigned& threads);
+void add_threads_option(Command& command, unsigned& threads);
 
 /// How many threads are worth it: `wanted`, or where that is 0 one for each core from a certain
 /// size on; 1 where sources cannot be cut.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "command.h"
 #include "commands.h"
 #include "compare_runs.h"
 #include "complain.h"
@@ -52,9 +53,9 @@ int run(const DiffOptions& options) {
 
 }  // namespace
 
-void add_diff(CLI::App& app, int& exit_code) {
+void add_diff(Command& app, int& exit_code) {
   auto options = std::make_shared<DiffOptions>();
-  CLI::App* command = app.add_subcommand("diff", "Compare two runs: where they diverge, and why");
+  Command* command = app.add_subcommand("diff", "Compare two runs: where they diverge, and why");
   add_input_options(*command, options->compare.input, options->paths);
   command->add_flag("--ignore-exceptions", options->compare.ignore_exceptions,
                     "leave out interrupts and faults with their handlers, but not the calls of a "

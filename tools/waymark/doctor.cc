@@ -4,6 +4,7 @@
 #include <memory>
 #include <system_error>
 
+#include "command.h"
 #include "commands.h"
 #include "complain.h"
 #include "exit_code.h"
@@ -76,7 +77,7 @@ int run(const DoctorOptions& options) {
 
 }  // namespace
 
-void add_examine_options(CLI::App& command, ExamineOptions& options) {
+void add_examine_options(Command& command, ExamineOptions& options) {
   command.add_flag("--explain", options.explain,
                    "For raw trace that no option describes: say why each step was concluded");
   command
@@ -133,9 +134,9 @@ std::optional<int> examine_input(const InputOptions& input, const ExamineOptions
                   kInput);
 }
 
-void add_doctor(CLI::App& app, int& exit_code) {
+void add_doctor(Command& app, int& exit_code) {
   auto options = std::make_shared<DoctorOptions>();
-  CLI::App* command = app.add_subcommand("doctor", "Find out what trace without a description is");
+  Command* command = app.add_subcommand("doctor", "Find out what trace without a description is");
   command->add_option("INPUT", options->input.path, "Raw trace; - for standard input")->required();
   add_examine_options(*command, options->examine);
   add_format_option(*command, options->format, false);

@@ -1,7 +1,6 @@
 // Files without a description: `waymark doctor`, and `waymark info` of such a file.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,13 +12,15 @@
 
 namespace waymark::cli {
 
+class Command;
+
 struct ExamineOptions {
   bool explain = false;
   std::string snapshot;               ///< Folder; empty: none is written.
   std::vector<std::string> programs;  ///< Files and folders, for search_programs().
 };
 
-void add_examine_options(CLI::App& command, ExamineOptions& options);
+void add_examine_options(Command& command, ExamineOptions& options);
 
 /// The file if nothing says what it is: it is raw trace, and no option describes it.  Nothing: it
 /// is described, or cannot be opened.  `also_plain`: also if its content alone tells how to decode

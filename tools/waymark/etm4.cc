@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "command.h"
 #include "commands.h"
 #include "exit_code.h"
 #include "input_options.h"
@@ -53,10 +54,10 @@ void tell_of_missing_registers(const UnitOptions& options) {
 
 }  // namespace
 
-void add_etm4(CLI::App& app, int& exit_code) {
-  CLI::App* etm4 = app.add_subcommand(
+void add_etm4(Command& app, int& exit_code) {
+  Command* etm4 = app.add_subcommand(
       "etm4", "Program an ETMv4 or ETE: plan, explain, simulate and apply its settings");
-  etm4->require_subcommand(1);
+  etm4->require_subcommand();
   add_etm4_caps(*etm4, exit_code);
   add_etm4_plan(*etm4, exit_code);
   add_etm4_explain(*etm4, exit_code);
@@ -65,7 +66,7 @@ void add_etm4(CLI::App& app, int& exit_code) {
   add_etm4_snapshot(*etm4, exit_code);
 }
 
-void add_unit_options(CLI::App& command, UnitOptions& options) {
+void add_unit_options(Command& command, UnitOptions& options) {
   command
       .add_option("--root", options.root, "the folder of the CoreSight devices, or a copy of it")
       ->type_name("DIR")

@@ -1,7 +1,6 @@
 // The sub-commands of `waymark etm4`, and the options that say which unit is meant.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,12 +13,14 @@
 
 namespace waymark::cli {
 
-void add_etm4_caps(CLI::App& etm4, int& exit_code);
-void add_etm4_plan(CLI::App& etm4, int& exit_code);
-void add_etm4_explain(CLI::App& etm4, int& exit_code);
-void add_etm4_simulate(CLI::App& etm4, int& exit_code);
-void add_etm4_apply(CLI::App& etm4, int& exit_code);
-void add_etm4_snapshot(CLI::App& etm4, int& exit_code);
+class Command;
+
+void add_etm4_caps(Command& etm4, int& exit_code);
+void add_etm4_plan(Command& etm4, int& exit_code);
+void add_etm4_explain(Command& etm4, int& exit_code);
+void add_etm4_simulate(Command& etm4, int& exit_code);
+void add_etm4_apply(Command& etm4, int& exit_code);
+void add_etm4_snapshot(Command& etm4, int& exit_code);
 
 inline constexpr auto kDeviceRoot = "/sys/bus/coresight/devices";
 
@@ -31,7 +32,7 @@ struct UnitOptions {
   bool vhe = false;
 };
 
-void add_unit_options(CLI::App& command, UnitOptions& options);
+void add_unit_options(Command& command, UnitOptions& options);
 
 /// A unit that was found, or described by --reg alone: then `tree` is null.
 struct FoundUnit {
@@ -78,7 +79,7 @@ struct EstimateOptions {
   std::string replay;
 };
 
-void add_estimate_options(CLI::App& command, EstimateOptions& options);
+void add_estimate_options(Command& command, EstimateOptions& options);
 /// The program to run, which must be the last one that load_plan() gets; nothing: a random one.
 std::optional<std::string> estimated_file(const EstimateOptions& options);
 /// Prints what the plan would trace; returns the exit code.

@@ -1,6 +1,9 @@
 // waymark etm4 apply: writes a plan to a unit, completely or not at all.
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
+#include "command.h"
 #include "etm4.h"
 #include "etm4_json.h"
 #include "exit_code.h"
@@ -72,9 +75,9 @@ int run(const ApplyCommandOptions& options) {
 
 }  // namespace
 
-void add_etm4_apply(CLI::App& etm4, int& exit_code) {
+void add_etm4_apply(Command& etm4, int& exit_code) {
   auto options = std::make_shared<ApplyCommandOptions>();
-  CLI::App* command =
+  Command* command =
       etm4.add_subcommand("apply", "Write a plan to a unit, completely or not at all");
   command
       ->add_option("PLAN", options->plan,

@@ -1,6 +1,9 @@
 // waymark etm4 caps: the features of a unit.
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
+#include "command.h"
 #include "etm4.h"
 #include "etm4_json.h"
 #include "exit_code.h"
@@ -81,9 +84,9 @@ int run(const CapsOptions& options) {
 
 }  // namespace
 
-void add_etm4_caps(CLI::App& etm4, int& exit_code) {
+void add_etm4_caps(Command& etm4, int& exit_code) {
   auto options = std::make_shared<CapsOptions>();
-  CLI::App* command = etm4.add_subcommand("caps", "Show the features of a trace unit");
+  Command* command = etm4.add_subcommand("caps", "Show the features of a trace unit");
   add_unit_options(*command, options->unit);
   add_format_option(*command, options->format, false);
   command->callback([options, &exit_code] { exit_code = run(*options); });

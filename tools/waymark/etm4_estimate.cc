@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "command.h"
 #include "etm4.h"
 #include "etm4_json.h"
 #include "exit_code.h"
@@ -292,7 +294,7 @@ int write_snapshot(const EstimateOptions& options, const synth::ProgrammedOption
 
 }  // namespace
 
-void add_estimate_options(CLI::App& command, EstimateOptions& options) {
+void add_estimate_options(Command& command, EstimateOptions& options) {
   constexpr auto kGroup = "What the plan would trace";
   auto* estimate = command
                        .add_flag("--estimate", options.wanted,
@@ -308,7 +310,7 @@ void add_estimate_options(CLI::App& command, EstimateOptions& options) {
       ->group(kGroup);
   command
       .add_option("--instructions", options.instructions, "the length of the run, in instructions")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
+      ->range(1, std::uint64_t{1} << 40)
       ->capture_default_str()
       ->needs(estimate)
       ->group(kGroup);

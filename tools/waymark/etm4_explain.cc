@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
+#include "command.h"
 #include "etm4.h"
 #include "etm4_json.h"
 #include "exit_code.h"
@@ -257,9 +259,9 @@ int run(const ExplainOptions& options) {
 
 }  // namespace
 
-void add_etm4_explain(CLI::App& etm4, int& exit_code) {
+void add_etm4_explain(Command& etm4, int& exit_code) {
   auto options = std::make_shared<ExplainOptions>();
-  CLI::App* command = etm4.add_subcommand(
+  Command* command = etm4.add_subcommand(
       "explain", "Describe what a unit traces, what a decoder sees, and what looks wrong");
   auto* input = command->add_option(
       "INPUT", options->input,

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "waymark/base/escape.h"
 
 namespace waymark::cli {

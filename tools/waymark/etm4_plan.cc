@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
+#include "command.h"
 #include "etm4.h"
 #include "etm4_json.h"
 #include "exit_code.h"
@@ -127,9 +129,9 @@ int run(const EtmPlanOptions& options) {
 
 }  // namespace
 
-void add_etm4_plan(CLI::App& etm4, int& exit_code) {
+void add_etm4_plan(Command& etm4, int& exit_code) {
   auto options = std::make_shared<EtmPlanOptions>();
-  CLI::App* command = etm4.add_subcommand(
+  Command* command = etm4.add_subcommand(
       "plan", "Convert a description of what to trace to registers and sysfs writes");
   command
       ->add_option("PLAN", options->plan,

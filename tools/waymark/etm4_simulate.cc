@@ -1,6 +1,7 @@
 // waymark etm4 simulate: runs cases of the programming model.
 #include <fmt/format.h>
 
+#include "command.h"
 #include "etm4.h"
 #include "etm4_cases.h"
 #include "exit_code.h"
@@ -136,9 +137,9 @@ int run(const SimulateOptions& options) {
 
 }  // namespace
 
-void add_etm4_simulate(CLI::App& etm4, int& exit_code) {
+void add_etm4_simulate(Command& etm4, int& exit_code) {
   auto options = std::make_shared<SimulateOptions>();
-  CLI::App* command =
+  Command* command =
       etm4.add_subcommand("simulate", "Run the steps of a case file on a model of the driver");
   command->add_option("CASES", options->cases, "the cases, as JSON; - for standard input")
       ->required();

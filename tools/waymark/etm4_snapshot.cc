@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "command.h"
 #include "etm4.h"
 #include "exit_code.h"
 #include "input_options.h"
@@ -253,9 +254,9 @@ int run(const SnapshotOptions& options) {
 
 }  // namespace
 
-void add_etm4_snapshot(CLI::App& etm4, int& exit_code) {
+void add_etm4_snapshot(Command& etm4, int& exit_code) {
   auto options = std::make_shared<SnapshotOptions>();
-  CLI::App* command = etm4.add_subcommand(
+  Command* command = etm4.add_subcommand(
       "snapshot", "Make a snapshot from a target's registers, its trace and its programs");
   command->add_option("--root", options->root, "Folder of the CoreSight devices, or a copy of it")
       ->type_name("DIR")

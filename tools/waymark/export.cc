@@ -6,6 +6,7 @@
 #include <string>
 
 #include "branch_lists.h"
+#include "command.h"
 #include "commands.h"
 #include "complain.h"
 #include "exit_code.h"
@@ -170,9 +171,9 @@ int run(const ExportOptions& options) {
 
 }  // namespace
 
-void add_export(CLI::App& app, int& exit_code) {
+void add_export(Command& app, int& exit_code) {
   auto options = std::make_shared<ExportOptions>();
-  CLI::App* command =
+  Command* command =
       app.add_subcommand("export", "Write what was executed for other programs: profiles and more");
   add_export_options(*command, *options);
   command->footer(

@@ -1,11 +1,12 @@
 #include "export_messages.h"
 
+#include "command.h"
 #include "complain.h"
 #include "exit_code.h"
 
 namespace waymark::cli {
 
-void add_export_message_options(CLI::App& command, ExportMessageOptions& options) {
+void add_export_message_options(Command& command, ExportMessageOptions& options) {
   command.add_flag(
       "--syst", options.syst,
       "for timelines and sqlite: SyS-T messages in place of the STM packets that carry "

@@ -1,7 +1,6 @@
 // SyS-T messages in what `waymark export` writes.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "message_stage.h"
@@ -10,6 +9,8 @@
 
 namespace waymark::cli {
 
+class Command;
+
 struct ExportMessageOptions {
   bool syst = false;
   MessageOptions messages;
@@ -17,7 +18,7 @@ struct ExportMessageOptions {
   [[nodiscard]] bool given() const { return syst || !messages.collateral.empty(); }
 };
 
-void add_export_message_options(CLI::App& command, ExportMessageOptions& options);
+void add_export_message_options(Command& command, ExportMessageOptions& options);
 
 /// What the options say; made once.
 class ExportMessages {

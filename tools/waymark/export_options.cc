@@ -1,5 +1,6 @@
 #include "export_options.h"
 
+#include "command.h"
 #include "decode_parallel.h"
 #include "option_values.h"
 #include "waymark/exports/tables.h"
@@ -21,7 +22,7 @@ std::vector<std::string> table_names() {
 
 }  // namespace
 
-void add_export_options(CLI::App& command, ExportOptions& options) {
+void add_export_options(Command& command, ExportOptions& options) {
   command.add_option("FORMAT", options.format, "The format; --list shows all")
       ->check(one_of(format_names()));
   add_input_options(command, options.input, options.inputs);
@@ -41,7 +42,7 @@ void add_export_options(CLI::App& command, ExportOptions& options) {
       ->type_name("NAME")
       ->allow_extra_args(false);
   command
-      .add_option_function<std::string>(
+      .add_option_function(
           "--offsets",
           [&options](const std::string& name) { options.writing.file_offsets = name == "file"; },
           "for autofdo, what addresses are counted from: segment, the first one, for its tools up "
@@ -61,8 +62,7 @@ void add_export_options(CLI::App& command, ExportOptions& options) {
                   "for parquet: the table `elements` has a file for each slice of the trace of so "
                   "many bytes, such as 64M")
       ->type_name("SIZE")
-      ->transform(size_in_bytes())
-      ->check(CLI::PositiveNumber);
+      ->transform(size_in_bytes({.least = 1}));
   // Here, the option names folders of source files; --protocol describes raw trace.
   command.remove_option(command.get_option("--source"));
   command

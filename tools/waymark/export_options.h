@@ -1,7 +1,6 @@
 // The options of export; jobs have the same.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -15,6 +14,8 @@
 #include "window.h"
 
 namespace waymark::cli {
+
+class Command;
 
 /// Each is for some formats only.
 struct FormatOptions {
@@ -41,7 +42,7 @@ struct ExportOptions {
   ExportMessageOptions messages;
 };
 
-void add_export_options(CLI::App& command, ExportOptions& options);
+void add_export_options(Command& command, ExportOptions& options);
 
 /// What they say of call stacks.  Both must outlive the result.
 StackExport stack_export_of(const ExportOptions& options, const ExportMessages& messages);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "call_tables.h"
+#include "command.h"
 #include "complain.h"
 #include "counting.h"
 #include "elf_argument.h"
@@ -334,12 +335,12 @@ class Pass {
 
 }  // namespace
 
-void add_stack_export_options(CLI::App& command, StackExportOptions& options) {
+void add_stack_export_options(Command& command, StackExportOptions& options) {
   add_stack_options(command, options.replace_tail_calls, options.exceptions_apart);
   command.add_flag("--inlines", options.inlines,
                    "for folded: functions that the compiler inlined are frames, too");
   command
-      .add_option_function<std::string>(
+      .add_option_function(
           "--positions",
           [&options](const std::string& name) { options.tree.addresses = name == "instr"; },
           "for callgrind, what costs belong to: line, or instr, the instructions of a line, which "
@@ -347,7 +348,7 @@ void add_stack_export_options(CLI::App& command, StackExportOptions& options) {
       ->type_name("WHAT")
       ->check(one_of({"line", "instr"}));
   command
-      .add_option_function<std::string>(
+      .add_option_function(
           "--time",
           [&options](const std::string& name) {
             using Choice = stacks::Timeline::Choice;
@@ -364,7 +365,7 @@ void add_stack_export_options(CLI::App& command, StackExportOptions& options) {
                   "for timelines: the frequency of the timestamp generator, so that times are "
                   "nanoseconds and not ticks")
       ->type_name("HZ")
-      ->check(number());
+      ->transform(number());
 }
 
 int export_stacks(const StackExport& wanted) {

@@ -1,7 +1,6 @@
 // export of call trees and timelines.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <expected>
 #include <functional>
 #include <memory>
@@ -20,6 +19,8 @@
 
 namespace waymark::cli {
 
+class Command;
+
 struct StackExportOptions {
   bool replace_tail_calls = false;
   bool exceptions_apart = false;
@@ -29,7 +30,7 @@ struct StackExportOptions {
   std::string frequency;  ///< Of timestamps, in Hz.
 };
 
-void add_stack_export_options(CLI::App& command, StackExportOptions& options);
+void add_stack_export_options(Command& command, StackExportOptions& options);
 
 struct StackExport {
   const exports::Format& format;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "command.h"
 #include "commands.h"
 #include "elf_argument.h"
 #include "exit_code.h"
@@ -345,11 +346,11 @@ std::string_view why_nothing(const inputs::Capture& capture) {
 int find_address(const FindOptions& options, Wanted& wanted, inputs::Capture& capture,
                  std::optional<Selection>& selection, Window& window, Output& output) {
   if (const int code = window.open(capture); code != kOk) return code;
-  class Quiet final : public Observer {
+  class NoDiagnostics final : public Observer {
    public:
     [[nodiscard]] bool wants_packets() const override { return false; }
   };
-  Quiet quiet;
+  NoDiagnostics quiet;
   capture.tree().set_observer(&quiet);
   std::optional<FoundWriter> writer;
   if (!options.count) writer.emplace(output, options.format, capture);
@@ -440,9 +441,9 @@ int run(const FindOptions& options) {
 
 }  // namespace
 
-void add_find(CLI::App& app, int& exit_code) {
+void add_find(Command& app, int& exit_code) {
   auto options = std::make_shared<FindOptions>();
-  CLI::App* command =
+  Command* command =
       app.add_subcommand("find", "Find where a time, an event, an exception or an address is");
   add_input_options(*command, options->input);
   const auto* const what = "What to find (one of these)";

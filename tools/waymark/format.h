@@ -1,31 +1,13 @@
 // The option --format.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <string>
-#include <vector>
-
-#include "option_values.h"
-
 namespace waymark::cli {
+
+class Command;
 
 enum class Format { kText, kJson, kCsv };
 
 /// `csv`: whether the command has that form.
-inline void add_format_option(CLI::App& command, Format& format, bool csv) {
-  const auto read = [&format](const std::string& name) {
-    format = Format::kText;
-    if (name == "json") format = Format::kJson;
-    if (name == "csv") format = Format::kCsv;
-  };
-  std::vector<std::string> names = {"text", "json"};
-  if (csv) names.emplace_back("csv");
-  command
-      .add_option_function<std::string>(
-          "--format", read,
-          csv ? "text for people (default), json (one object per line) or csv"
-              : "text for people (default) or json")
-      ->check(one_of(std::move(names)));
-}
+void add_format_option(Command& command, Format& format, bool csv);
 
 }  // namespace waymark::cli

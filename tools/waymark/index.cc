@@ -7,6 +7,7 @@
 #include <system_error>
 #include <vector>
 
+#include "command.h"
 #include "commands.h"
 #include "exit_code.h"
 #include "format.h"
@@ -154,9 +155,9 @@ int run(const IndexOptions& options) {
 
 }  // namespace
 
-void add_index(CLI::App& app, int& exit_code) {
+void add_index(Command& app, int& exit_code) {
   auto options = std::make_shared<IndexOptions>();
-  CLI::App* command =
+  Command* command =
       app.add_subcommand("index", "Make an index, with which find, info, --from and --to are fast");
   add_input_options(*command, options->input);
   auto* sparse =

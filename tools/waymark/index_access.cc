@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "command.h"
 #include "exit_code.h"
 #include "interrupt.h"
 #include "progress.h"
@@ -24,7 +25,7 @@ bool can_write(const std::string& path) {
 
 }  // namespace
 
-void add_index_option(CLI::App& command, std::string& path) {
+void add_index_option(Command& command, std::string& path) {
   command
       .add_option("--index", path,
                   "the index to use; default: that of the capture, if `waymark index` made one")

@@ -13,7 +13,9 @@
 
 namespace waymark::cli {
 
-void add_index_option(CLI::App& command, std::string& path);
+class Command;
+
+void add_index_option(Command& command, std::string& path);
 
 /// Where the index of a trace is looked for, in this order: next to the trace, and in the user's
 /// cache.

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "branch_lists.h"
+#include "command.h"
 #include "commands.h"
 #include "doctor.h"
 #include "doubts.h"
@@ -328,9 +329,9 @@ int run(const InfoOptions& options) {
 
 }  // namespace
 
-void add_info(CLI::App& app, int& exit_code) {
+void add_info(Command& app, int& exit_code) {
   auto options = std::make_shared<InfoOptions>();
-  CLI::App* command =
+  Command* command =
       app.add_subcommand("info", "Show what a capture contains, and what looks wrong");
   add_input_options(*command, options->input);
   add_index_option(*command, options->index);

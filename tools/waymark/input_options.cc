@@ -9,6 +9,7 @@
 #include <optional>
 #include <system_error>
 
+#include "command.h"
 #include "elf_argument.h"
 #include "exit_code.h"
 #include "interrupt.h"
@@ -120,7 +121,7 @@ constexpr auto kInputHelp =
     "A snapshot folder, its snapshot.ini, a perf.data file, raw trace, text that shows it (of a "
     "debugger, Intel HEX, S-records), or a sigrok session; - for standard input";
 
-void add_options_of_recordings(CLI::App& command, InputOptions& options) {
+void add_options_of_recordings(Command& command, InputOptions& options) {
   command
       .add_option("--cpu", options.cpus,
                   "For a recording of perf: only the trace of this CPU; may be repeated")
@@ -160,7 +161,7 @@ void add_options_of_recordings(CLI::App& command, InputOptions& options) {
                    "DEBUGINFOD_URLS, with debuginfod-find");
 }
 
-void add_options_of_raw_trace(CLI::App& command, InputOptions& options) {
+void add_options_of_raw_trace(Command& command, InputOptions& options) {
   const std::string raw = "For raw trace, or to override a snapshot";
   command.add_option("--protocol", options.protocol, "The protocol of the trace")
       ->type_name("NAME")
@@ -230,7 +231,7 @@ void add_options_of_raw_trace(CLI::App& command, InputOptions& options) {
       ->group(raw);
 }
 
-void add_options_of_pins(CLI::App& command, InputOptions& options) {
+void add_options_of_pins(Command& command, InputOptions& options) {
   const std::string pins = "For a session of sigrok; default: by the names of channels";
   command
       .add_option("--pin", options.pins,
@@ -278,7 +279,7 @@ Result<logic::PinOptions> pin_options(const InputOptions& options) {
   return result;
 }
 
-void add_options_of_inputs(CLI::App& command, InputOptions& options) {
+void add_options_of_inputs(Command& command, InputOptions& options) {
   command
       .add_option("--buffer", options.buffer,
                   "The trace buffer of a snapshot; all: every one, joined in the order of their "
@@ -296,13 +297,13 @@ void add_options_of_inputs(CLI::App& command, InputOptions& options) {
 
 }  // namespace
 
-void add_input_options(CLI::App& command, InputOptions& options) {
-  command.add_option("INPUT", options.path, kInputHelp)->required();
+void add_input_options(Command& command, InputOptions& options) {
+  command.add_option("INPUT", options.path, kInputHelp)->required()->check(some_path());
   add_options_of_inputs(command, options);
 }
 
-void add_input_options(CLI::App& command, InputOptions& options, std::vector<std::string>& paths) {
-  command.add_option("INPUT", paths, kInputHelp);
+void add_input_options(Command& command, InputOptions& options, std::vector<std::string>& paths) {
+  command.add_option("INPUT", paths, kInputHelp)->check(some_path());
   add_options_of_inputs(command, options);
 }
 

@@ -1,7 +1,6 @@
 // The options that say what the input is; shared by all commands that read one.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +11,8 @@
 #include "waymark/inputs/input_file.h"
 
 namespace waymark::cli {
+
+class Command;
 
 using KnownIdBytes = decltype(inputs::CaptureOptions::known_id_bytes);
 
@@ -57,9 +58,9 @@ struct InputOptions {
   std::shared_ptr<image::Image> memory{};  ///< inputs::CaptureOptions::image.
 };
 
-void add_input_options(CLI::App& command, InputOptions& options);
+void add_input_options(Command& command, InputOptions& options);
 /// The same for a command with several inputs, which go to `paths` and need not be given.
-void add_input_options(CLI::App& command, InputOptions& options, std::vector<std::string>& paths);
+void add_input_options(Command& command, InputOptions& options, std::vector<std::string>& paths);
 
 /// kInvalidArgument: a value that is not of its form, with the option in `detail`.
 Result<inputs::CaptureOptions> capture_options(const InputOptions& options);

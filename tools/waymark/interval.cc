@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "command.h"
 #include "commands.h"
 #include "complain.h"
 #include "elf_argument.h"
@@ -210,9 +211,9 @@ int run(const IntervalOptions& options) {
 
 }  // namespace
 
-void add_interval(CLI::App& app, int& exit_code) {
+void add_interval(Command& app, int& exit_code) {
   auto options = std::make_shared<IntervalOptions>();
-  CLI::App* command =
+  Command* command =
       app.add_subcommand("interval", "Measure how long it takes from one place to another");
   add_input_options(*command, options->input);
   command

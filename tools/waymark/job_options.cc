@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <vector>
 
+#include "command.h"
 #include "complain.h"
 #include "exit_code.h"
 #include "table_writers.h"
+#include "usage_error.h"
 #include "version.h"
 #include "waymark/base/escape.h"
 
@@ -42,18 +44,13 @@ std::string why_refused(const ExportOptions& options, const shard::Plan& plan) {
 
 std::expected<ExportOptions, int> options_of(const shard::Plan& plan, const std::string& source) {
   ExportOptions options;
-  CLI::App app;
-  add_export_options(app, options);
-  // CLI11 takes the last one first.
-  std::vector<std::string> words(plan.options.rbegin(), plan.options.rend());
-  words.push_back(plan.format);
-  try {
-    app.parse(std::move(words));
-  } catch (const CLI::Error& error) {
+  Command command("", "waymark export");
+  add_export_options(command, options);
+  std::vector<std::string> words{plan.format};
+  words.insert(words.end(), plan.options.begin(), plan.options.end());
+  if (const auto wrong = parse_options(command, words)) {
     return std::unexpected(
-        complain(fmt::format("{}: [options]: {}; `waymark help export` describes the options.",
-                             escaped(source), escaped(error.what())),
-                 kUsage));
+        complain(fmt::format("{}: [options]: {}", escaped(source), escaped(*wrong)), kUsage));
   }
   if (const std::string why = why_refused(options, plan); !why.empty())
     return std::unexpected(

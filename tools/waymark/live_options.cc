@@ -8,6 +8,7 @@
 #include <chrono>
 #include <utility>
 
+#include "command.h"
 #include "interrupt.h"
 #include "waymark/live/connected_stream.h"
 #include "waymark/live/recording.h"
@@ -38,10 +39,10 @@ Result<std::unique_ptr<live::Stream>> connect(const InputOptions& options) {
 
 }  // namespace
 
-void add_live_options(CLI::App& command, InputOptions& options, bool arrival) {
+void add_live_options(Command& command, InputOptions& options, bool arrival) {
   const std::string group = "For live sources";
   options.live.allowed = true;
-  CLI::Option* const input = command.get_option("INPUT");
+  Option* const input = command.get_option("INPUT");
   input->description(input->get_description() + "; or a live source, such as tcp://HOST:PORT");
   command
       .add_option("--record", options.live.record,
@@ -55,10 +56,9 @@ void add_live_options(CLI::App& command, InputOptions& options, bool arrival) {
         ->group(group);
   }
   command
-      .add_option_function<std::uint64_t>(
-          "--retry-for", [&options](const std::uint64_t& time) { options.live.retry_for = time; },
-          "how many seconds to try again after the connection is lost; 0: the trace ends there; "
-          "default: until Ctrl-C")
+      .add_option("--retry-for", options.live.retry_for,
+                  "how many seconds to try again after the connection is lost; 0: the trace ends "
+                  "there; default: until Ctrl-C")
       ->type_name("N")
       ->group(group);
 }

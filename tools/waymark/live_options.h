@@ -1,7 +1,6 @@
 // Live sources as INPUT: --record, --arrival and --retry-for.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "format.h"
@@ -12,9 +11,11 @@
 
 namespace waymark::cli {
 
+class Command;
+
 /// For a command that can decode trace while it arrives.  `arrival`: it writes lines that can have
 /// a time.
-void add_live_options(CLI::App& command, InputOptions& options, bool arrival = true);
+void add_live_options(Command& command, InputOptions& options, bool arrival = true);
 
 /// A live source, or a pipe that may be one.
 struct LiveInput {

@@ -1,12 +1,12 @@
 // waymark: the command line.  docs/cli.md.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <exception>
 #include <new>
 #include <system_error>
 
+#include "command.h"
 #include "commands.h"
 #include "complain.h"
 #include "exit_code.h"
@@ -46,16 +46,18 @@ int run(int argc, char** argv) {
   int exit_code = kOk;
   const auto app = make_commands(exit_code, argc > 1 ? argv[1] : "");
   watch_signals();
-  try {
-    app->parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    return print_help(chosen_command(*app));
-  } catch (const CLI::CallForVersion&) {
-    return print_text("waymark " WAYMARK_VERSION "\n");
-  } catch (const CLI::ParseError& error) {
-    return complain(usage_sentence(*app, error), kUsage);
+  const Parsed parsed = parse(*app, argc, argv);
+  switch (parsed.outcome) {
+    case Outcome::kRun:
+      return exit_code;
+    case Outcome::kHelp:
+      return print_help(*parsed.command);
+    case Outcome::kVersion:
+      return print_text("waymark " WAYMARK_VERSION "\n");
+    case Outcome::kWrong:
+      return complain(parsed.sentence, kUsage);
   }
-  return exit_code;
+  std::abort();  // not reached
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 
 #include "branch_lists.h"
 #include "branch_slices.h"
+#include "command.h"
 #include "complain.h"
 #include "exit_code.h"
 #include "export_stacks.h"
@@ -372,9 +373,9 @@ int run(const MergeOptions& options) {
 
 }  // namespace
 
-void add_merge(CLI::App& app, int& exit_code) {
+void add_merge(Command& app, int& exit_code) {
   auto options = std::make_shared<MergeOptions>();
-  CLI::App* command = app.add_subcommand("merge", "Write the sum of all parts of a job");
+  Command* command = app.add_subcommand("merge", "Write the sum of all parts of a job");
   command->add_option("DIR", options->folder, "The folder of the job")->required();
   command
       ->add_option("-o,--output", options->output,

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <string_view>
 
-#include "option_values.h"
+#include "command.h"
 
 namespace waymark::cli {
 namespace {
@@ -14,10 +15,10 @@ namespace {
 constexpr std::size_t kMostShown = 40;  ///< Characters of enumerated values in place of a name.
 constexpr std::string_view kExamples = "Example";
 
-std::string full_name(const CLI::App& app) {
-  const CLI::App* const parent = app.get_parent();
-  return parent == nullptr ? app.get_name()
-                           : fmt::format("{} {}", full_name(*parent), app.get_name());
+std::string full_name(const Command& command) {
+  const Command* const parent = command.get_parent();
+  return parent == nullptr ? command.get_name()
+                           : fmt::format("{} {}", full_name(*parent), command.get_name());
 }
 
 /// Without what CLI11 appends to describe its checks.
@@ -78,12 +79,13 @@ std::string whole_help(const CLI::Option& option, const KnownWords& known, std::
   return help;
 }
 
-OptionRow row_of(CLI::Option& option) {
+OptionRow row_of(const Option& from) {
+  const CLI::Option& option = from.library();
   OptionRow row;
   for (const std::string& name : option.get_snames()) row.names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) row.names.push_back("--" + name);
   const bool is_flag = option.get_items_expected_max() == 0;
-  const KnownWords known = known_words(option);
+  const KnownWords& known = from.known_words();
   row.words = known.words;
   if (!option.nonpositional()) {
     row.value = option.get_name(true);
@@ -147,18 +149,19 @@ void read_footer(std::string_view footer, CommandRow& command) {
 
 std::string CommandRow::word() const { return name.substr(name.rfind(' ') + 1); }
 
-CommandRow describe(CLI::App& app) {
+CommandRow describe(const Command& from) {
   CommandRow command;
-  command.name = full_name(app);
-  command.summary = app.get_description();
+  command.name = full_name(from);
+  command.summary = from.library().get_description();
   std::vector<OptionRow> options;
-  const auto is_shown = [](const CLI::Option* option) { return !option->get_group().empty(); };
-  for (CLI::Option* option : app.get_options(is_shown)) {
-    (option->nonpositional() ? options : command.arguments).push_back(row_of(*option));
+  for (const auto& option : from.get_options()) {
+    if (option->library().get_group().empty()) continue;
+    const bool is_argument = !option->library().nonpositional();
+    (is_argument ? command.arguments : options).push_back(row_of(*option));
   }
   command.options = in_groups(options);
-  read_footer(app.get_footer(), command);
-  for (CLI::App* sub : app.get_subcommands(nullptr)) command.commands.push_back(describe(*sub));
+  read_footer(from.library().get_footer(), command);
+  for (const auto& sub : from.get_subcommands()) command.commands.push_back(describe(*sub));
   return command;
 }
 

@@ -1,12 +1,13 @@
 // The commands and their options as data: --help, man pages and completions are made from it.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace waymark::cli {
+
+class Command;
 
 /// What a value is, for completion.
 enum class ValueKind : std::uint8_t {
@@ -45,7 +46,7 @@ struct CommandRow {
 inline constexpr auto kPlainGroup = "Options";
 
 /// The command, and its commands in turn.
-CommandRow describe(CLI::App& app);
+CommandRow describe(const Command& command);
 
 /// The part of a help text before its first semicolon.
 std::string brief(const std::string& help);

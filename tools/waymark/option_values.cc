@@ -8,44 +8,17 @@
 #include <limits>
 #include <memory>
 
+#include "command.h"
 #include "waymark/base/nearest.h"
 #include "waymark/base/number.h"
 
 namespace waymark::cli {
 namespace {
 
-constexpr std::string_view kOneOf = "one of";
-constexpr std::string_view kSuchAs = "such as";
-
 /// "a", "a or b", "a, b or c".
 std::string alternatives(const std::vector<std::string>& words) {
   if (words.size() < 2) return fmt::format("{}", fmt::join(words, ""));
   return fmt::format("{} or {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back());
-}
-
-/// The words are kept in the description, one per line.
-CLI::Validator with_words(std::string_view name, const std::vector<std::string>& words,
-                          std::function<std::string(std::string&)> check) {
-  return {std::move(check), fmt::format("{}", fmt::join(words, "\n")), std::string(name)};
-}
-
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(separator), text.size());
-    parts.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return parts;
-}
-
-/// The validator with this name, or nullptr.
-CLI::Validator* validator(CLI::Option& option, std::string_view name) {
-  try {
-    return option.get_validator(std::string(name));
-  } catch (const CLI::OptionNotFound&) {
-    return nullptr;
-  }
 }
 
 /// The power of 1024 that a unit stands for, as a shift; nothing: it is not a unit.
@@ -58,6 +31,23 @@ std::optional<unsigned> shift_of(std::string_view unit) {
   const bool is_written_so = rest.empty() || rest == "B" || rest == "b" || rest == "iB";
   if (power == std::string_view::npos || !is_written_so) return std::nullopt;
   return static_cast<unsigned>(power + 1) * 10;
+}
+
+constexpr std::uint64_t kMost = NumberLimits().most;
+
+/// Whether it is written as a number is, however large that is.
+bool is_number(std::string_view text) {
+  const bool is_hexadecimal = text.starts_with("0x") || text.starts_with("0X");
+  if (is_hexadecimal) text.remove_prefix(2);
+  return !text.empty() && std::ranges::all_of(text, [&](char c) {
+    return is_hexadecimal ? hex_digit(c) >= 0 : c >= '0' && c <= '9';
+  });
+}
+
+/// " from 1 to 256"; " of at least 1" if that is all, unless `both`.
+std::string described(const NumberLimits& limits, bool both) {
+  if (both || limits.most != kMost) return fmt::format(" from {} to {}", limits.least, limits.most);
+  return limits.least == 0 ? std::string() : fmt::format(" of at least {}", limits.least);
 }
 
 }  // namespace
@@ -81,57 +71,62 @@ std::string refusal(std::string_view text, const std::vector<std::string>& words
   return fmt::format("'{}' is not {}", text, alternatives(words));
 }
 
-CLI::Validator one_of(std::vector<std::string> words) {
+ValueCheck one_of(std::vector<std::string> words) {
   const auto known = std::make_shared<std::vector<std::string>>(std::move(words));
-  return with_words(kOneOf, *known, [known](std::string& text) {
-    const bool is_known = std::ranges::find(*known, text) != known->end();
-    return is_known ? std::string() : refusal(text, *known);
-  });
+  return {.examine =
+              [known](std::string& text) {
+                const bool is_known = std::ranges::find(*known, text) != known->end();
+                return is_known ? std::string() : refusal(text, *known);
+              },
+          .known = {.words = *known, .others_are_refused = true}};
 }
 
-CLI::Validator such_as(const std::vector<std::string>& words) {
-  return with_words(kSuchAs, words, [](std::string& /*text*/) { return std::string(); });
+ValueCheck such_as(const std::vector<std::string>& words) {
+  return {.examine = [](std::string& /*text*/) { return std::string(); }, .known = {words}};
 }
 
-CLI::Validator number() {
-  return {[](std::string& text) {
-            const auto value = parse_number(text);
-            if (!value) {
-              return fmt::format(
-                  "'{}' is not a number; numbers are decimal, or hexadecimal after 0x", text);
-            }
-            text = fmt::format("{}", *value);
-            return std::string();
-          },
-          "", "number"};
+ValueCheck some_path() {
+  return {.examine = [](std::string& text) {
+    return text.empty() ? std::string("'' is not a path") : std::string();
+  }};
 }
 
-CLI::Validator size_in_bytes() {
-  return {[](std::string& text) {
-            std::size_t digits = text.size();
-            const bool is_hexadecimal = text.starts_with("0x") || text.starts_with("0X");
-            while (!is_hexadecimal && digits != 0 &&
-                   std::isalpha(static_cast<unsigned char>(text[digits - 1])) != 0) {
-              --digits;
-            }
-            const auto value = parse_number(std::string_view(text).substr(0, digits));
-            const auto shift = shift_of(std::string_view(text).substr(digits));
-            if (!value || !shift || *value > std::numeric_limits<std::uint64_t>::max() >> *shift) {
-              return fmt::format("'{}' is not a size in bytes, such as 4096, 0x1000, 64M or 1GiB",
-                                 text);
-            }
-            text = fmt::format("{}", *value << *shift);
-            return std::string();
-          },
-          "", "size"};
-}
-
-KnownWords known_words(CLI::Option& option) {
-  for (const std::string_view name : {kOneOf, kSuchAs}) {
-    if (const CLI::Validator* found = validator(option, name))
-      return {split(found->get_description(), '\n'), name == kOneOf};
+std::string read_number(std::string& text, const NumberLimits& limits) {
+  const auto value = parse_number(text);
+  if (value && *value >= limits.least && *value <= limits.most) {
+    text = fmt::format("{}", *value);
+    return {};
   }
-  return {};
+  if (is_number(text))
+    return fmt::format("'{}' is not a number{}", text, described(limits, !value));
+  return fmt::format("'{}' is not a number{}; numbers are decimal, or hexadecimal after 0x", text,
+                     described(limits, false));
+}
+
+ValueCheck number() {
+  return {.examine = [](std::string& text) { return read_number(text, {}); }};
+}
+
+ValueCheck size_in_bytes(const NumberLimits& limits) {
+  return {.examine = [limits](std::string& text) {
+    std::size_t digits = text.size();
+    const bool is_hexadecimal = text.starts_with("0x") || text.starts_with("0X");
+    while (!is_hexadecimal && digits != 0 &&
+           std::isalpha(static_cast<unsigned char>(text[digits - 1])) != 0) {
+      --digits;
+    }
+    const std::string_view number = std::string_view(text).substr(0, digits);
+    const auto shift = shift_of(std::string_view(text).substr(digits));
+    if (!shift || !is_number(number)) {
+      return fmt::format("'{}' is not a size in bytes, such as 4096, 0x1000, 64M or 1GiB", text);
+    }
+    const auto value = parse_number(number);
+    if (!value || *value > limits.most >> *shift || *value << *shift < limits.least)
+      return fmt::format("'{}' is not a size in bytes{}", text,
+                         described(limits, !value || *value > kMost >> *shift));
+    text = fmt::format("{}", *value << *shift);
+    return std::string();
+  }};
 }
 
 }  // namespace waymark::cli

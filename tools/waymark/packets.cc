@@ -1,6 +1,7 @@
 // waymark packets: the packets of each trace ID, with the names of their manuals.
 #include <fmt/format.h>
 
+#include "command.h"
 #include "commands.h"
 #include "exit_code.h"
 #include "live_options.h"
@@ -118,9 +119,9 @@ int run(PacketOptions options) {
 
 }  // namespace
 
-void add_packets(CLI::App& app, int& exit_code) {
+void add_packets(Command& app, int& exit_code) {
   auto options = std::make_shared<PacketOptions>();
-  CLI::App* command = app.add_subcommand("packets", "List the packets of the trace");
+  Command* command = app.add_subcommand("packets", "List the packets of the trace");
   add_record_options(*command, *options, "stop at the first bad packet, with exit status 1");
   add_window_options(*command, options->window);
   add_live_options(*command, options->input);

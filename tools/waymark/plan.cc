@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "command.h"
 #include "commands.h"
 #include "complain.h"
 #include "exit_code.h"
@@ -143,10 +144,10 @@ int run(const PlanOptions& options) {
 
 }  // namespace
 
-void add_plan(CLI::App& app, int& exit_code) {
+void add_plan(Command& app, int& exit_code) {
   auto options = std::make_shared<PlanOptions>();
   options->scripts.tasks = kUsualTasks;
-  CLI::App* command =
+  Command* command =
       app.add_subcommand("plan", "Divide a job over many captures into shards for many machines");
   command->add_option("JOB.toml", options->job, "The job: which captures, and what to make of them")
       ->type_name("FILE");
@@ -173,7 +174,7 @@ void add_plan(CLI::App& app, int& exit_code) {
                    "for Slurm and Kubernetes: at most N tasks, which share the shards; default: "
                    "1000")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->at_least(1);
   command
       ->add_option("--result", options->result,
                    "for the scripts: what the merge writes; default: DIR/merged")

@@ -11,6 +11,7 @@
 #include <set>
 #include <system_error>
 
+#include "command.h"
 #include "complain.h"
 #include "exit_code.h"
 #include "interrupt.h"
@@ -411,7 +412,7 @@ std::expected<StackSearch, int> compare_with_stack(const InputOptions& with,
 
 }  // namespace
 
-void add_program_search(CLI::App& command, std::vector<std::string>& places) {
+void add_program_search(Command& command, std::vector<std::string>& places) {
   command
       .add_option("--programs", places,
                   "Find out which of these programs (ELF files, or all in a folder) was executed, "

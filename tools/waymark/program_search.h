@@ -1,7 +1,6 @@
 // --programs: which of the user's programs a trace executed, and at which load address.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
@@ -12,7 +11,9 @@
 
 namespace waymark::cli {
 
-void add_program_search(CLI::App& command, std::vector<std::string>& places);
+class Command;
+
+void add_program_search(Command& command, std::vector<std::string>& places);
 
 /// Looks for the programs in `places`, which are files and folders, and appends what it finds.
 /// `readings`: the input as it is; or twice, without a return stack and with one, to find out which

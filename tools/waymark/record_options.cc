@@ -1,11 +1,12 @@
 #include "record_options.h"
 
+#include "command.h"
 #include "exit_code.h"
 #include "run.h"
 
 namespace waymark::cli {
 
-void add_record_options(CLI::App& command, RecordOptions& options, const std::string& strict_help) {
+void add_record_options(Command& command, RecordOptions& options, const std::string& strict_help) {
   add_input_options(command, options.input);
   add_format_option(command, options.format, true);
   command

@@ -10,6 +10,8 @@
 
 namespace waymark::cli {
 
+class Command;
+
 struct RecordOptions {
   InputOptions input;
   Format format = Format::kText;
@@ -19,7 +21,7 @@ struct RecordOptions {
 };
 
 /// `strict_help`: what --strict does in this command.
-void add_record_options(CLI::App& command, RecordOptions& options, const std::string& strict_help);
+void add_record_options(Command& command, RecordOptions& options, const std::string& strict_help);
 
 /// An interrupted listing ends with a record that says so: a line of text, an object of the type
 /// "interrupted", or a row of CSV with "interrupted" in `column` of `csv_header`.

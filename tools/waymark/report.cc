@@ -1,15 +1,16 @@
 // waymark report: the page of the viewer in one file, with a part of the data.
 #include <memory>
 
+#include "command.h"
 #include "commands.h"
 #include "option_values.h"
 #include "viewer.h"
 
 namespace waymark::cli {
 
-void add_report(CLI::App& app, int& exit_code) {
+void add_report(Command& app, int& exit_code) {
   auto options = std::make_shared<ReportCommand>();
-  CLI::App* command = app.add_subcommand("report", "Write the page of the viewer into one file");
+  Command* command = app.add_subcommand("report", "Write the page of the viewer into one file");
   add_input_options(*command, options->input.input, options->paths);
   add_viewer_options(*command, options->input);
   command->add_option("-o,--output", options->output, "write to this file; -: standard output")
@@ -19,7 +20,7 @@ void add_report(CLI::App& app, int& exit_code) {
       ->add_option("--max-size", options->most_bytes,
                    "leave out details so that the file is not larger; default: 10,000,000 bytes")
       ->type_name("SIZE")
-      ->transform(size_in_bytes());
+      ->transform(size_in_bytes({}));
   command
       ->add_option("--window", options->windows,
                    "a part of the time axis to have in detail, as the page shows its places, or "

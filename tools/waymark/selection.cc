@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "command.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/nearest.h"
 #include "waymark/base/number.h"
@@ -89,7 +90,7 @@ bool allows(const std::vector<Value>& wanted, const Value& value) {
 
 }  // namespace
 
-void add_selection_options(CLI::App& command, SelectionOptions& options) {
+void add_selection_options(Command& command, SelectionOptions& options) {
   const std::string group = "Parts of a recording of perf or simpleperf (each may be repeated)";
   const auto add = [&](const char* name, std::vector<std::string>& values, const char* type,
                        const char* help) {

@@ -1,7 +1,6 @@
 // Processes, threads and programs of a recording: --pid, --tid, --comm and --dso.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -15,6 +14,8 @@
 
 namespace waymark::cli {
 
+class Command;
+
 /// Texts as given; select_in() reads them.
 struct SelectionOptions {
   std::vector<std::string> pids;
@@ -27,7 +28,7 @@ struct SelectionOptions {
   }
 };
 
-void add_selection_options(CLI::App& command, SelectionOptions& options);
+void add_selection_options(Command& command, SelectionOptions& options);
 
 /// What the options select.  Values of one option are alternatives; all options must agree.  A copy
 /// has one owner; not thread safe.

@@ -9,6 +9,7 @@
 
 #include "branch_lists.h"
 #include "branch_slices.h"
+#include "command.h"
 #include "complain.h"
 #include "exit_code.h"
 #include "export_stacks.h"
@@ -254,9 +255,9 @@ int run(const ShardOptions& options) {
 
 }  // namespace
 
-void add_shard(CLI::App& app, int& exit_code) {
+void add_shard(Command& app, int& exit_code) {
   auto options = std::make_shared<ShardOptions>();
-  CLI::App* command = app.add_subcommand("shard", "Do a shard of a job that plan divided");
+  Command* command = app.add_subcommand("shard", "Do a shard of a job that plan divided");
   command->add_option("DIR", options->folder, "The folder of the job")->required();
   command
       ->add_option("N", options->shards,

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "command.h"
 #include "commands.h"
 #include "complain.h"
 #include "exit_code.h"
@@ -58,9 +59,9 @@ int run(const std::string& path) {
 
 }  // namespace
 
-void add_status(CLI::App& app, int& exit_code) {
+void add_status(Command& app, int& exit_code) {
   auto path = std::make_shared<std::string>();
-  CLI::App* command =
+  Command* command =
       app.add_subcommand("status", "Show which shards of a job are done, missing or failed");
   command->add_option("DIR", *path, "The folder of the job")->required();
   command->footer(

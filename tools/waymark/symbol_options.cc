@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "command.h"
 #include "elf_argument.h"
 #include "waymark/inputs/trace_name.h"
 #include "waymark/perf/process_images.h"
@@ -72,9 +73,8 @@ Result<std::shared_ptr<const outputs::ImagePrograms>> image_programs(const input
 
 }  // namespace
 
-CLI::Option* add_symbol_options(CLI::App& command, SymbolOptions& options,
-                                const std::string& what) {
-  CLI::Option* const functions = command.add_flag("--functions", options.functions, what);
+Option* add_symbol_options(Command& command, SymbolOptions& options, const std::string& what) {
+  Option* const functions = command.add_flag("--functions", options.functions, what);
   command
       .add_option("--symbols", options.files,
                   "A program whose symbols name the functions, if the image is not an ELF file; "
@@ -85,7 +85,7 @@ CLI::Option* add_symbol_options(CLI::App& command, SymbolOptions& options,
   return functions;
 }
 
-void add_detail_options(CLI::App& command, SymbolOptions& options, CLI::Option* functions) {
+void add_detail_options(Command& command, SymbolOptions& options, Option* functions) {
   command.add_flag_callback(
       "--lines", [&options] { options.functions = options.details.lines = true; },
       "with the name of the function, show the source file and line at which each block begins");
@@ -94,11 +94,10 @@ void add_detail_options(CLI::App& command, SymbolOptions& options, CLI::Option* 
       [&options] { options.functions = options.details.lines = options.details.inlines = true; },
       "with the source line, show the functions that the compiler inlined at it");
   // Options are complete once all are parsed, so --symbols may come before these.
-  CLI::Option* const symbols = command.get_option("--symbols");
+  Option* const symbols = command.get_option("--symbols");
   symbols->remove_needs(functions);
   command.parse_complete_callback([&options, symbols] {
-    if (!options.files.empty() && !options.functions)
-      throw CLI::RequiresError(symbols->get_name(), "--functions");
+    if (!options.files.empty() && !options.functions) refuse_without(*symbols, "--functions");
   });
 }
 

@@ -1,7 +1,6 @@
 // Names of functions: --functions and --symbols.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
@@ -12,6 +11,9 @@
 
 namespace waymark::cli {
 
+class Command;
+class Option;
+
 struct SymbolOptions {
   bool functions = false;
   outputs::NameDetails details{};    ///< For decode.
@@ -19,10 +21,10 @@ struct SymbolOptions {
 };
 
 /// `what` is what --functions does.
-CLI::Option* add_symbol_options(CLI::App& command, SymbolOptions& options, const std::string& what);
+Option* add_symbol_options(Command& command, SymbolOptions& options, const std::string& what);
 
 /// Adds --lines and --inlines, each of which implies the option that add_symbol_options() returned.
-void add_detail_options(CLI::App& command, SymbolOptions& options, CLI::Option* functions);
+void add_detail_options(Command& command, SymbolOptions& options, Option* functions);
 
 /// The symbols of the files that the user names, which come first, and of the capture's image.
 /// kNotFound: there are none.  Other errors are those of open_elf_argument().

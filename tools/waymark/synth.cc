@@ -3,8 +3,10 @@
 
 #include <chrono>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "command.h"
 #include "commands.h"
 #include "etm4_json.h"
 #include "exit_code.h"
@@ -274,7 +276,7 @@ int run(const SynthOptions& options) {
   return finish_output(*output, kOk);
 }
 
-void add_program_options(CLI::App& command, SynthOptions& options) {
+void add_program_options(Command& command, SynthOptions& options) {
   constexpr auto kGroup = "The program";
   auto* elf = command.add_option("--elf", options.elf, "an AArch64 or Arm ELF file")
                   ->type_name("FILE")
@@ -311,7 +313,7 @@ void add_program_options(CLI::App& command, SynthOptions& options) {
       ->group(kGroup);
 }
 
-void add_event_options(CLI::App& command, SynthOptions& options) {
+void add_event_options(Command& command, SynthOptions& options) {
   constexpr auto kGroup = "What happens (N: about every N blocks; 0: never)";
   const auto mean = [&](const char* name, std::uint64_t& value, const char* text) {
     command.add_option(name, value, text)->type_name("N")->capture_default_str()->group(kGroup);
@@ -338,7 +340,7 @@ void add_event_options(CLI::App& command, SynthOptions& options) {
   command.add_flag("--secure", options.execution.secure, "run in the Secure state")->group(kGroup);
 }
 
-void add_unit_options(CLI::App& command, SynthOptions& options) {
+void add_unit_options(Command& command, SynthOptions& options) {
   constexpr auto kGroup = "The trace units";
   command
       .add_option("--protocol", options.protocols, "the protocols; each gets its own trace units")
@@ -347,7 +349,7 @@ void add_unit_options(CLI::App& command, SynthOptions& options) {
       ->delimiter(',')
       ->group(kGroup);
   command.add_option("--cores", options.cores, "the number of trace units of each protocol")
-      ->check(CLI::Range(1, 0x60))
+      ->range(1, 0x60)
       ->capture_default_str()
       ->group(kGroup);
   command.add_option("--core", options.unit.core, "the core, such as Cortex-A53")
@@ -377,11 +379,11 @@ void add_unit_options(CLI::App& command, SynthOptions& options) {
       ->group(kGroup);
 }
 
-void add_capture_options(CLI::App& command, SynthOptions& options) {
+void add_capture_options(Command& command, SynthOptions& options) {
   constexpr auto kGroup = "The capture";
   command
       .add_option("--size", options.capture.size, "the size of the trace, such as 4096, 64M or 1G")
-      ->transform(size_in_bytes())
+      ->transform(size_in_bytes({}))
       ->type_name("SIZE")
       ->default_str("1M")
       ->group(kGroup);
@@ -419,9 +421,9 @@ void add_capture_options(CLI::App& command, SynthOptions& options) {
       ->group(kGroup);
 }
 
-void add_recording_options(CLI::App& command, SynthOptions& options) {
+void add_recording_options(Command& command, SynthOptions& options) {
   constexpr auto kGroup = "The recording (with --perf-data)";
-  CLI::Option* const perf_data = command.get_option("--perf-data");
+  Option* const perf_data = command.get_option("--perf-data");
   command
       .add_option("--perf-form", options.recording_form,
                   "a file, what `perf record -o -` writes to a pipe, or the folder of `perf record "
@@ -468,7 +470,7 @@ void add_recording_options(CLI::App& command, SynthOptions& options) {
   command
       .add_option("--perf-metadata", options.recording.metadata,
                   "the version of the description of the trace units, 0 to 2")
-      ->check(CLI::Range(0, 2))
+      ->range(0, 2)
       ->capture_default_str()
       ->needs(perf_data)
       ->group(kGroup);
@@ -477,7 +479,7 @@ void add_recording_options(CLI::App& command, SynthOptions& options) {
                   "divide each buffer into N pieces, which are decoded separately; each but the "
                   "first loses its trace up to a synchronisation point")
       ->type_name("N")
-      ->check(CLI::Range(1, 1'000'000))
+      ->range(1, 1'000'000)
       ->capture_default_str()
       ->needs(perf_data)
       ->group(kGroup);
@@ -490,9 +492,9 @@ void add_recording_options(CLI::App& command, SynthOptions& options) {
 
 }  // namespace
 
-void add_synth(CLI::App& app, int& exit_code) {
+void add_synth(Command& app, int& exit_code) {
   auto options = std::make_shared<SynthOptions>();
-  CLI::App* command =
+  Command* command =
       app.add_subcommand("synth", "Make a capture of any size, with its ground truth");
   auto* output =
       command->add_option("-o,--output", options->directory, "the folder for the snapshot")

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "command.h"
 #include "commands.h"
 #include "exit_code.h"
 #include "interrupt.h"
@@ -247,9 +248,9 @@ int run(SystOptions options) {
 
 }  // namespace
 
-void add_syst(CLI::App& app, int& exit_code) {
+void add_syst(Command& app, int& exit_code) {
   auto options = std::make_shared<SystOptions>();
-  CLI::App* command =
+  Command* command =
       app.add_subcommand("syst", "Show the messages that software sent by MIPI SyS-T");
   add_record_options(*command, *options,
                      "read messages strictly by the specification, and stop at the first bad one, "

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "command.h"
 #include "exit_code.h"
 #include "input_options.h"
 #include "option_values.h"
@@ -51,7 +52,7 @@ bool among(const std::vector<std::uint64_t>& values, std::uint64_t value) {
 
 }  // namespace
 
-void add_collateral_file_options(CLI::App& command, MessageOptions& options) {
+void add_collateral_file_options(Command& command, MessageOptions& options) {
   command
       .add_option("-c,--collateral", options.collateral,
                   "XML with the names of senders and the texts of catalog messages; may be "
@@ -65,15 +66,16 @@ void add_collateral_file_options(CLI::App& command, MessageOptions& options) {
       ->type_name("GUID");
 }
 
-void add_collateral_options(CLI::App& command, MessageOptions& options) {
+void add_collateral_options(Command& command, MessageOptions& options) {
   add_collateral_file_options(command, options);
   command
       .add_option("--frequency", options.frequency,
                   "the frequency of the transport's timestamps, where the trace does not state it")
-      ->type_name("HZ");
+      ->type_name("HZ")
+      ->transform(number());
 }
 
-void add_filter_options(CLI::App& command, MessageOptions& options) {
+void add_filter_options(Command& command, MessageOptions& options) {
   const auto* const group = "Select messages (a repeated option takes any of its values)";
   const auto list = [&](const char* name, std::vector<std::string>& values, const char* help,
                         const char* type) {

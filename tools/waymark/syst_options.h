@@ -2,7 +2,6 @@
 // collateral.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <expected>
 #include <optional>
 #include <string>
@@ -12,6 +11,8 @@
 #include "waymark/syst/interpreter.h"
 
 namespace waymark::cli {
+
+class Command;
 
 /// Texts as given; MessageFilter reads them.
 struct MessageOptions {
@@ -31,10 +32,10 @@ struct MessageOptions {
   bool only_bad = false;
 };
 
-void add_collateral_options(CLI::App& command, MessageOptions& options);
+void add_collateral_options(Command& command, MessageOptions& options);
 /// The same without --frequency, for commands that have one of their own.
-void add_collateral_file_options(CLI::App& command, MessageOptions& options);
-void add_filter_options(CLI::App& command, MessageOptions& options);
+void add_collateral_file_options(Command& command, MessageOptions& options);
+void add_filter_options(Command& command, MessageOptions& options);
 
 /// Which records are shown.
 class MessageFilter {

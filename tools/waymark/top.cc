@@ -6,6 +6,7 @@
 #include <chrono>
 #include <memory>
 
+#include "command.h"
 #include "commands.h"
 #include "exit_code.h"
 #include "format.h"
@@ -141,18 +142,18 @@ int run(const TopOptions& options) {
 
 }  // namespace
 
-void add_top(CLI::App& app, int& exit_code) {
+void add_top(Command& app, int& exit_code) {
   auto options = std::make_shared<TopOptions>();
-  CLI::App* command =
+  Command* command =
       app.add_subcommand("top", "Show what happens in a live trace, again and again");
   add_input_options(*command, options->input);
   add_format_option(*command, options->format, false);
   command->add_option("--interval", options->interval, "seconds between two reports; default: 1")
       ->type_name("N")
-      ->check(CLI::Range(std::uint64_t{1}, kMostSeconds));
+      ->range(1, kMostSeconds);
   command->add_option("--top", options->top, "the number of functions; default: 10")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->at_least(1);
   command
       ->add_option("--symbols", options->symbols.files,
                    "an ELF file with names of functions; @ADDRESS: how far above its link "

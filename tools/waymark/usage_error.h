@@ -1,20 +1,40 @@
-// What is wrong with a command line, as a sentence.
+// Parses a command line, and says what is wrong with it as a sentence.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace waymark::cli {
 
-/// The command that was chosen last: `app` itself if none was.
-CLI::App& chosen_command(CLI::App& app);
+class Command;
 
-/// Names what was not understood, in the order in which it was typed, what may have been meant, and
-/// the help to read.
-std::string usage_sentence(CLI::App& app, const CLI::ParseError& error);
+enum class Outcome : std::uint8_t {
+  kRun,      ///< The command was run.
+  kHelp,     ///< The help of a command is wanted.
+  kVersion,  ///< The version is wanted.
+  kWrong,    ///< The command line is wrong.
+};
+
+struct Parsed {
+  Outcome outcome = Outcome::kRun;
+  const Command* command = nullptr;  ///< With kHelp.
+  std::string sentence{};  ///< With kWrong: what was not understood, what may have been meant, and
+                           ///< the help to read.
+};
+
+/// Parses a command line, and runs the command that it names.
+Parsed parse(const Command& app, int argc, char** argv);
+
+/// Parses words as options of a command without commands below it.  The sentence that says what is
+/// wrong with them, or nothing.
+std::optional<std::string> parse_options(const Command& command,
+                                         const std::vector<std::string>& words);
 
 /// The command that `words` name below `app`; nullptr: there is none, and `sentence` says so.
-CLI::App* find_command(CLI::App& app, std::span<const std::string> words, std::string& sentence);
+const Command* find_command(const Command& app, std::span<const std::string> words,
+                            std::string& sentence);
 
 }  // namespace waymark::cli

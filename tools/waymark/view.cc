@@ -1,6 +1,7 @@
 // waymark view: serves a page that shows the trace.
 #include <memory>
 
+#include "command.h"
 #include "commands.h"
 #include "index_access.h"
 #include "option_values.h"
@@ -8,7 +9,7 @@
 
 namespace waymark::cli {
 
-void add_viewer_options(CLI::App& command, ViewerInput& options) {
+void add_viewer_options(Command& command, ViewerInput& options) {
   add_index_option(command, options.index);
   // Here, the option names folders of source files; --protocol describes raw trace.
   command.remove_option(command.get_option("--source"));
@@ -30,9 +31,9 @@ void add_viewer_options(CLI::App& command, ViewerInput& options) {
   add_collateral_file_options(command, options.messages.messages);
 }
 
-void add_view(CLI::App& app, int& exit_code) {
+void add_view(Command& app, int& exit_code) {
   auto options = std::make_shared<ViewCommand>();
-  CLI::App* command = app.add_subcommand("view", "Show the trace in a browser");
+  Command* command = app.add_subcommand("view", "Show the trace in a browser");
   add_input_options(*command, options->input.input);
   add_viewer_options(*command, options->input);
   command

@@ -13,6 +13,8 @@
 
 namespace waymark::cli {
 
+class Command;
+
 struct ViewerInput {
   InputOptions input;
   std::string index;                 ///< Its file; empty: where `waymark index` puts it.
@@ -22,7 +24,7 @@ struct ViewerInput {
 };
 
 /// The options of ViewerInput but INPUT itself.
-void add_viewer_options(CLI::App& command, ViewerInput& options);
+void add_viewer_options(Command& command, ViewerInput& options);
 
 struct ViewCommand {
   ViewerInput input;

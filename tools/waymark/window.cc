@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "command.h"
 #include "exit_code.h"
 #include "input_options.h"
 #include "interrupt.h"
+#include "option_values.h"
 
 namespace waymark::cli {
 namespace {
@@ -18,7 +20,7 @@ constexpr std::uint64_t kFirstSearch = std::uint64_t{64} << 10;
 
 }  // namespace
 
-void add_window_options(CLI::App& command, WindowOptions& options) {
+void add_window_options(Command& command, WindowOptions& options) {
   const char* const group = "Part of the trace";
   command
       .add_option("--from", options.from,
@@ -34,18 +36,18 @@ void add_window_options(CLI::App& command, WindowOptions& options) {
       ->group(group);
 }
 
-void add_near_options(CLI::App& command, WindowOptions& options) {
+void add_near_options(Command& command, WindowOptions& options) {
   const char* const group = "Part of the trace";
-  CLI::Option* const last =
+  Option* const last =
       command
           .add_option(
               "--last", options.last,
               "show the end only: the last N instructions of all selected sources, or those "
               "before --to; the first block is shown whole")
           ->type_name("N")
-          ->check(CLI::Range(std::uint64_t{1}, kMostInstructions))
+          ->range(1, kMostInstructions)
           ->group(group);
-  CLI::Option* const around =
+  Option* const around =
       command
           .add_option("--around", options.around,
                       "show the instructions before and after this place, which is given as for "
@@ -59,7 +61,7 @@ void add_near_options(CLI::App& command, WindowOptions& options) {
       .add_option("--instructions", options.instructions,
                   "the number of instructions before and after --around; default: 20")
       ->type_name("N")
-      ->check(CLI::Range(std::uint64_t{1}, kMostInstructions))
+      ->range(1, kMostInstructions)
       ->needs(around)
       ->group(group);
 }

@@ -15,6 +15,8 @@
 
 namespace waymark::cli {
 
+class Command;
+
 struct WindowOptions {
   std::string from;
   std::string to;
@@ -27,9 +29,9 @@ struct WindowOptions {
 };
 
 /// --from, --to and --index.
-void add_window_options(CLI::App& command, WindowOptions& options);
+void add_window_options(Command& command, WindowOptions& options);
 /// --last, --around and --instructions; after add_window_options().
-void add_near_options(CLI::App& command, WindowOptions& options);
+void add_near_options(Command& command, WindowOptions& options);
 
 /// The records whose index is in the window are the same, and in the same order, as in a run over
 /// the whole capture.

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <string>
 
+#include "command.h"
 #include "commands.h"
 #include "completion.h"
 #include "man_page.h"
