@@ -34,6 +34,9 @@ function(waymark_module name)
     set(scope PUBLIC)
     set(objects ${module})
     waymark_part(${module})
+    if(name IN_LIST WAYMARK_DECODING)
+      waymark_trust_decoding(${module})
+    endif()
   endif()
   target_compile_features(${module} ${scope} cxx_std_23)
   target_include_directories(${module} ${scope} ${PROJECT_SOURCE_DIR}/include)
@@ -50,12 +53,30 @@ function(waymark_module name)
   set_property(GLOBAL APPEND PROPERTY WAYMARK_API ${arg_API})
 endfunction()
 
+# waymark_loads_libraries(SOURCE...): these load libraries while they run, which a static program cannot do. With
+# WAYMARK_STATIC they see WAYMARK_STATIC=1, and take another way.
+function(waymark_loads_libraries)
+  if(WAYMARK_STATIC)
+    list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    set_property(SOURCE ${ARGN} DIRECTORY ${PROJECT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR}
+      APPEND PROPERTY COMPILE_DEFINITIONS WAYMARK_STATIC=1)
+  endif()
+endfunction()
+
 # waymark_part(OBJECTS): these objects are a part of the library.
 function(waymark_part objects)
   target_link_libraries(${objects} PRIVATE fmt::fmt waymark_warnings)
   target_sources(waymark PRIVATE $<TARGET_OBJECTS:${objects}>)
   if(BUILD_SHARED_LIBS)
     waymark_hide(${objects})
+  endif()
+endfunction()
+
+# waymark_trust_decoding(OBJECTS): a release does not check the bounds in the loops of decoders. Tests of the same code,
+# with sanitizers and with checks, and the fuzz targets do.
+function(waymark_trust_decoding objects)
+  if(WAYMARK_CHECKED AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+    target_compile_options(${objects} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-U_GLIBCXX_ASSERTIONS>)
   endif()
 endfunction()
 
@@ -66,6 +87,9 @@ function(waymark_unite_modules)
       waymark_part(${objects})
       waymark_unite(${objects})
     endforeach()
+    waymark_trust_decoding(waymark_decoding)
+    waymark_precompile(waymark_decoding)
+    waymark_precompile(waymark_others <fmt/format.h> <fmt/ranges.h>)
     if(WAYMARK_QUICK_OTHERS)
       target_compile_options(waymark_others PRIVATE -O0)
     endif()

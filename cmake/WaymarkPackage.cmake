@@ -11,7 +11,7 @@ endfunction()
 
 # waymark_find(PACKAGE DEBIAN_PACKAGE WHAT_FOR OPTION): a CMake package.
 function(waymark_find package debian what option)
-  find_package(${package} QUIET ${ARGN})
+  find_package(${package} QUIET GLOBAL ${ARGN})
   waymark_need("${${package}_FOUND}" ${package} ${debian} "${what}" ${option})
 endfunction()
 

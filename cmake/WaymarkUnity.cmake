@@ -25,3 +25,13 @@ function(waymark_unite_by count)
     set_target_properties(${ARGN} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${count})
   endif()
 endfunction()
+
+# waymark_precompile(TARGET [HEADER...]): with WAYMARK_PRECOMPILE, parses these headers, and those of the standard
+# library that most sources include, once for the target. Headers still include what they need: other builds check it.
+function(waymark_precompile target)
+  if(WAYMARK_UNITE AND WAYMARK_PRECOMPILE)
+    target_precompile_headers(${target} PRIVATE <algorithm> <array> <chrono> <cstdint> <expected> <filesystem>
+      <functional> <map> <memory> <optional> <ranges> <set> <span> <string> <string_view> <unordered_map> <vector>
+      ${ARGN})
+  endif()
+endfunction()

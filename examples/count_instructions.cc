@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "Usage: count_instructions SNAPSHOT\n");
     return 2;
   }
+  // snippet count
   // The trace, the code image, and a decode tree for both.
   auto capture = waymark::inputs::Capture::open(argv[1], {});
   if (!capture) return fail(capture.error());
@@ -43,8 +44,9 @@ int main(int argc, char** argv) {
     if (const auto fed = tree.feed(block->index, block->bytes); !fed) return fail(fed.error());
     take();
   }
-  tree.finish();
+  tree.finish();  // The decoder still holds elements: take these, too.
   take();
+  // end snippet
 
   for (const auto& [id, count] : executed)
     std::printf("ID 0x%02x: %llu instructions\n", unsigned{id},

@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                 return true;
                               },
                           .is_64_bit = name.kind != BinaryKind::kModule};
-    (void)expand(branches, code, 0);
+    (void)expand(branches, code);
   }
   const auto written = written_branch_list(*list, false);
   if (!written) std::abort();

@@ -157,7 +157,7 @@ void add_calls(Corpus& corpus) {
   }
 }
 
-/// Every line of docs/howto_program_etmv4.md.
+/// Every line of docs/howto/program_etmv4.md.
 // Most plans have several lines: no comma is missing between them.
 // NOLINTBEGIN(bugprone-suspicious-missing-comma)
 constexpr std::string_view kPlans[] = {
@@ -357,7 +357,7 @@ void add_jobs(Corpus& corpus) {
                          .cycles = 7,
                          .target = 0x1000});
   profile::Profile profile;
-  profile.add(counts, [](std::uint32_t /*task*/, std::uint64_t address) -> profile::Place {
+  profile.add(counts, [](TaskId /*task*/, std::uint64_t address) -> profile::Place {
     return {.path = "program", .address = address};
   });
   const std::string content = shard::encode(profile);

@@ -25,8 +25,7 @@ void use_processes(const Recording& recording) {
   const ProcessImages images(recording, order, begins, files);
   for (std::size_t i = 0; i < begins.size() && i < 16; ++i) {
     for (const TaskEvent& event : recording.events) {
-      const std::uint32_t task =
-          images.task_at(begins[i], 0x10, static_cast<std::uint32_t>(event.tid)).number;
+      const TaskId task = images.task_at(begins[i], 0x10, static_cast<std::uint32_t>(event.tid)).id;
       static_cast<void>(images.task(task).name.size());
       const std::uint64_t address =
           std::holds_alternative<Mapping>(event.what) ? std::get<Mapping>(event.what).address : 0;

@@ -107,7 +107,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const image::Image& image =
             capture->processes()->image_at(element.index, element.trace_id, context);
         if (image.regions().empty()) std::abort();
-        const std::uint32_t task = cursor.number(element.index, element.trace_id, context);
+        const TaskId task = cursor.id(element.index, element.trace_id, context);
         static_cast<void>(cursor.task(task));
         const perf::ProgramPlace place = capture->processes()->place(task, element.start);
         if (place.file == nullptr) std::abort();

@@ -9,7 +9,7 @@ copyright = "The authors of Waymark"  # noqa: A001, the name is Sphinx's
 extensions = ["myst_parser"]
 source_suffix = {".md": "markdown"}
 root_doc = "index"
-include_patterns = ["*.md", "docs/*.md", "docs/spec/*.md", "commands/*.md"]
+include_patterns = ["*.md", "docs/*.md", "docs/howto/*.md", "docs/spec/*.md", "commands/*.md"]
 
 myst_enable_extensions = ["deflist"]
 # Headings get the anchors that GitHub gives them, because the documents link to these.

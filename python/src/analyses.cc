@@ -135,7 +135,8 @@ py::dict rows_table(const CountResult& self) {
       .number("vmid", context(&count::Context::vmid))
       .number("el", context(&count::Context::exception_level))
       .text("security", [](const Row& r) { return outputs::security_word(r.context.security); })
-      .number("task", context(&count::Context::task))
+      .number("tid", [](const Row& row) { return row.context.task.thread; })
+      .number("moment", [](const Row& row) { return row.context.task.moment; })
       .done();
 }
 

@@ -17,7 +17,7 @@ class Unit:
         self._native = _native.unit(dict(registers), vhe)
 
     def plan(self, text: str, programs: Sequence[str] = ()) -> 'Plan':
-        """Compiles a plan; see docs/howto_program_etmv4.md for its grammar.
+        """Compiles a plan; see docs/howto/program_etmv4.md for its grammar.
 
         `programs`: ELF files whose symbols the plan names, as FILE or FILE@ADDRESS.  A plan that
         the unit cannot do raises ParseError, which names each line.

@@ -120,7 +120,7 @@ void Counter::select(const Element& element, TraceIndex index) {
   if (task_.selector != nullptr) {
     const image::ImageSelector::Task task = task_.selector->task_at(
         index, element.trace_id, std::uint64_t{element.vmid} << 32 | element.context_id);
-    context.task = task.number;
+    context.task = task.id;
     task_.begin = task.begin;
     task_.end = task.end;
     task_.counted = is_counted(context);

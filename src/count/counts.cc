@@ -141,7 +141,7 @@ bool Counts::has_room_for(const Row& row) const {
   return rows.size() < kMaxRows || key_of(row) <= key_of(rows.back());
 }
 
-void Counts::keep(const std::function<bool(std::uint32_t task)>& filter) {
+void Counts::keep(const std::function<bool(TaskId task)>& filter) {
   std::erase_if(rows, [&](const Row& row) { return !filter(row.context.task); });
   std::erase_if(edges, [&](const Edge& edge) { return !filter(edge.context.task); });
 }

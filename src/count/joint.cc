@@ -17,7 +17,7 @@ ProgramAddress JointAddresses::split(std::uint64_t joint) const {
 }
 
 Counts fold(const Counts& counts, JointAddresses& addresses, const Locate& locate) {
-  const auto join = [&](std::uint32_t task, std::uint64_t address) {
+  const auto join = [&](TaskId task, std::uint64_t address) {
     return addresses.join(locate(task, address));
   };
   Counts all;
@@ -28,7 +28,7 @@ Counts fold(const Counts& counts, JointAddresses& addresses, const Locate& locat
   all.other_cycles = counts.other_cycles;
   all.rows.reserve(counts.rows.size());
   for (Row row : counts.rows) {
-    const std::uint32_t task = row.context.task;
+    const TaskId task = row.context.task;
     const std::uint64_t size = row.range.end - row.range.start;
     row.range.start = join(task, row.range.start);
     row.range.end = row.range.start + size;
@@ -38,7 +38,7 @@ Counts fold(const Counts& counts, JointAddresses& addresses, const Locate& locat
   }
   all.edges.reserve(counts.edges.size());
   for (Edge edge : counts.edges) {
-    const std::uint32_t task = edge.context.task;
+    const TaskId task = edge.context.task;
     edge.from = join(task, edge.from);
     edge.to = join(task, edge.to);
     edge.context = {};

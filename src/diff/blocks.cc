@@ -18,10 +18,9 @@ std::uint64_t mix(std::uint64_t hash, const NamedPlace& place) {
 }  // namespace
 
 std::size_t Blocks::RawHash::operator()(const Raw& raw) const {
-  const std::uint64_t where = mix(mix(1, raw.start), raw.end);
-  return static_cast<std::size_t>(mix(where, std::uint64_t{raw.space} << 32 |
-                                                 std::uint64_t{raw.exception} << 8 |
-                                                 static_cast<std::uint64_t>(raw.leave)));
+  const std::uint64_t where = mix(mix(mix(1, raw.start), raw.end), raw.space.bits());
+  return static_cast<std::size_t>(
+      mix(where, std::uint64_t{raw.exception} << 8 | static_cast<std::uint64_t>(raw.leave)));
 }
 
 std::size_t Blocks::KeyHash::operator()(const Key& key) const {

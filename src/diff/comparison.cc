@@ -33,7 +33,7 @@ class Comparison::Visitor {
   void on_thread(ThreadNumber thread, const Element& element) {
     owner_.add_thread(side_, thread, element);
   }
-  void on_step(ThreadNumber thread, const Step& step, std::uint32_t space, const Element& at) {
+  void on_step(ThreadNumber thread, const Step& step, TaskId space, const Element& at) {
     owner_.add_step(side_, thread, step, space, at);
   }
   void on_range(ThreadNumber /*thread*/, const Element& /*element*/) {}
@@ -132,7 +132,7 @@ void Comparison::pair_rest() {
 
 // ---- Steps ----------------------------------------------------------------------------------
 
-void Comparison::add_step(Side side, ThreadNumber thread, const Step& step, std::uint32_t space,
+void Comparison::add_step(Side side, ThreadNumber thread, const Step& step, TaskId space,
                           const Element& at) {
   Run& run = runs_[side];
   Lane& lane = run.lanes[thread];

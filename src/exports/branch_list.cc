@@ -496,7 +496,7 @@ namespace {
 /// The blocks of a program, found once each.
 class Expander {
  public:
-  Expander(const BinaryCode& code, std::uint32_t task) : code_(code), task_(task) {}
+  explicit Expander(const BinaryCode& code) : code_(code) {}
 
   void add(std::uint64_t start, const BranchBits& bits, std::uint64_t times) {
     isa::Isa isa = isa::Isa::kA64;
@@ -551,7 +551,6 @@ class Expander {
     isa::Options options;
     options.arch = code_.is_64_bit ? isa::Arch::kV8 : isa::Arch::kV7;
     count::Row row;
-    row.context.task = task_;
     row.range.start = start;
     row.range.isa = isa;
     std::uint64_t address = start;
@@ -579,7 +578,6 @@ class Expander {
   }
 
   const BinaryCode& code_;
-  std::uint32_t task_;
   std::unordered_map<std::uint64_t, Block> blocks_;
   std::vector<count::Row> rows_;
   std::uint64_t lost_ = 0;
@@ -587,9 +585,8 @@ class Expander {
 
 }  // namespace
 
-ExpandedBranches expand(const BranchesOfBinary& branches, const BinaryCode& code,
-                        std::uint32_t task) {
-  Expander expander(code, task);
+ExpandedBranches expand(const BranchesOfBinary& branches, const BinaryCode& code) {
+  Expander expander(code);
   for (const auto& [address, lists] : branches)
     for (const auto& [bits, times] : lists) expander.add(address, bits, times);
   return expander.take();

@@ -126,7 +126,7 @@ void Capture::add_late_sources() {
 }
 
 Result<std::optional<TraceEvent>> Capture::next_event() {
-  // Lines that wait are written after this time; docs/howto_live.md.
+  // Lines that wait are written after this time; docs/howto/live.md.
   constexpr live::Milliseconds kPatience{20};
   if (reading_.feed == nullptr) {
     const auto block = next_block();

@@ -83,7 +83,7 @@ class Resolver {
                     std::set<Switch>& out) {
     const Element& element = mismatch.element;
     const std::uint64_t context = std::uint64_t{element.vmid} << 32 | element.context_id;
-    const std::uint32_t task = images_.task_at(element.index, element.trace_id, context).number;
+    const TaskId task = images_.task_at(element.index, element.trace_id, context).id;
     const perf::ProgramPlace place = images_.place(task, walked.start);
     if (place.file == nullptr || !place.mapping->in_kernel) return;
     SwitchedCode* const code = place.file->switched_code();

@@ -8,6 +8,9 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#if defined(WAYMARK_STATIC)
+#include <nss.h>
+#endif
 
 #include <cerrno>
 #include <future>
@@ -39,6 +42,15 @@ struct FreeAddresses {
 };
 using Addresses = std::unique_ptr<addrinfo, FreeAddresses>;
 
+/// A static program can only use those ways to find hosts that are in glibc itself: the others are
+/// libraries of the system, whose glibc is another one.
+void use_built_in_resolver() {
+#if defined(WAYMARK_STATIC)
+  static const int set = ::__nss_configure_lookup("hosts", "files dns");
+  static_cast<void>(set);
+#endif
+}
+
 /// The system's resolver cannot be interrupted, so that it has a thread of its own, which outlives
 /// the call if its result is not needed any more.
 Result<Addresses> resolve(const Address& address, const Stop& stop) {
@@ -53,6 +65,7 @@ Result<Addresses> resolve(const Address& address, const Stop& stop) {
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* list = nullptr;
     Answer answer;
+    use_built_in_resolver();
     answer.code = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &list);
     if (answer.code == 0) answer.list.reset(list);
     promise->set_value(std::move(answer));

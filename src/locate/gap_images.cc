@@ -35,8 +35,8 @@ const image::Image& GapImages::image_at(TraceIndex index, TraceId trace_id,
                                         std::uint64_t context) const {
   const image::Image& below = processes_.image_at(index, trace_id, context);
   const Task task = processes_.task_at(index, trace_id, context);
-  if (processes_.task(task.number).pid != pid_) return below;
-  task_ = task.number;
+  if (processes_.task(task.id).pid != pid_) return below;
+  task_ = task.id;
   is_met_ = true;
   std::unique_ptr<image::Image>& layer = layers_[&below];
   if (layer == nullptr) {

@@ -46,7 +46,7 @@ class GapImages final : public image::ImageSelector {
   std::int32_t pid_ = -1;
   image::Image trial_;
   mutable Layers layers_;  ///< By the memory that is below.
-  mutable std::uint32_t task_ = 0;
+  mutable TaskId task_{};
   mutable bool is_met_ = false;  ///< `task_` is one of the process.
 };
 

@@ -141,7 +141,8 @@ Slice SliceDecoder::decode_from(std::size_t number, Consumer& consumer) {
   const auto ends = end_->sources();
   const auto guesses = ahead_->sources();
   for (std::size_t i = 0; i < ends.size(); ++i) {
-    slice.seam.sources.push_back({.active = reset || ends[i]->statistics().total_bytes != 0,
+    slice.seam.sources.push_back({.id = ends[i]->trace_id(),
+                                  .active = reset || ends[i]->statistics().total_bytes != 0,
                                   .holds = is_last || ends[i]->same_state(*guesses[i])});
   }
   slice.end = consumer.begin();
@@ -153,8 +154,12 @@ Slice SliceDecoder::decode_from(std::size_t number, Consumer& consumer) {
 SliceJoiner::SliceJoiner(SliceDecoder& decoder)
     : decoder_(decoder), origins_(decoder.start_->sources().size()), ends_(origins_.size()) {}
 
+bool Seam::is_of(const DecodeTree& tree) const {
+  return std::ranges::equal(sources, tree.sources(), {}, &OfSource::id, &Source::trace_id);
+}
+
 bool SliceJoiner::fits(const Seam& seam) const {
-  if (framing_.kind != Origin::Kind::kGuess || seam.sources.size() != origins_.size()) return false;
+  if (framing_.kind != Origin::Kind::kGuess || !seam.is_of(*decoder_.start_)) return false;
   for (std::size_t i = 0; i < origins_.size(); ++i) {
     if (seam.sources[i].active && origins_[i].kind != Origin::Kind::kGuess) return false;
   }

@@ -23,12 +23,19 @@ void add_change(Histories& histories, std::int32_t key, std::size_t moment, Valu
   }
 }
 
-/// The state at this moment; nullptr: nothing was known yet.
+/// The last change up to the moment; nullptr: nothing was known yet.
 template <class History>
-const auto* value_at(const History& history, std::size_t moment) {
+const auto* change_at(const History& history, std::size_t moment) {
   const auto after =
       std::ranges::upper_bound(history, moment, {}, [](const auto& c) { return c.moment; });
-  return after == history.begin() ? nullptr : &std::prev(after)->value;
+  return after == history.begin() ? nullptr : &*std::prev(after);
+}
+
+/// The value at the moment; nullptr: nothing was known yet.
+template <class History>
+const auto* value_at(const History& history, std::size_t moment) {
+  const auto* const change = change_at(history, moment);
+  return change == nullptr ? nullptr : &change->value;
 }
 
 template <class Histories>
@@ -118,11 +125,6 @@ ProcessImages::ProcessImages(const Recording& recording, const std::vector<std::
   }
   apply_events();
   set_moments(times);
-  // Their elements have no context that tells them apart, so their numbers order the counts.
-  std::set<std::int32_t> recorded;
-  for (const Buffer& buffer : recording.buffers)
-    if (buffer.tid) recorded.insert(static_cast<std::int32_t>(*buffer.tid));
-  for (const std::int32_t tid : recorded) static_cast<void>(tasks_of(tid));
 }
 
 void ProcessImages::apply_events() {
@@ -261,9 +263,7 @@ perf::Task ProcessImages::task_in(Moment moment, std::int32_t tid) const {
   return task;
 }
 
-// The numbers of a thread's tasks ascend with time, whichever thread is asked for first: the order
-// of counts does not depend on it.
-const ProcessImages::History<std::uint32_t>& ProcessImages::tasks_of(std::int32_t tid) const {
+const ProcessImages::History<perf::Task>& ProcessImages::tasks_of(std::int32_t tid) const {
   {
     const std::shared_lock lock(tasks_.mutex);
     if (const auto known = tasks_.of.find(tid); known != tasks_.of.end()) return known->second;
@@ -280,29 +280,33 @@ const ProcessImages::History<std::uint32_t>& ProcessImages::tasks_of(std::int32_
   add_moments(histories_.processes, tid);
   if (const auto found = histories_.processes.find(tid); found != histories_.processes.end())
     for (const auto& change : found->second) add_moments(histories_.memory, change.value);
-  const std::unique_lock lock(tasks_.mutex);
-  const auto [at, inserted] = tasks_.of.try_emplace(tid);
-  if (!inserted) return at->second;
+  History<perf::Task> tasks;
   for (const Moment moment : moments) {
     perf::Task task = task_in(moment, tid);
-    if (!at->second.empty() && tasks_.all[at->second.back().value] == task) continue;
-    at->second.push_back({moment, static_cast<std::uint32_t>(tasks_.all.size())});
-    tasks_.all.push_back(std::move(task));
+    if (tasks.empty() || tasks.back().value != task) tasks.push_back({moment, std::move(task)});
   }
-  return at->second;
+  const std::unique_lock lock(tasks_.mutex);
+  return tasks_.of.try_emplace(tid, std::move(tasks)).first->second;
 }
 
 image::ImageSelector::Task ProcessImages::task_at(TraceIndex index, TraceId trace_id,
                                                   std::uint64_t context) const {
   const Stretch stretch = stretch_at(index, trace_id);
-  const History<std::uint32_t>& tasks = tasks_of(thread_in(stretch, trace_id, context));
+  const std::int32_t tid = thread_in(stretch, trace_id, context);
+  const auto since = change_at(tasks_of(tid), stretch.moment)->moment;
   // Without a context in the trace, the next piece may be of another thread.
-  return {.number = *value_at(tasks, stretch.moment), .begin = stretch.begin, .end = stretch.end};
+  return {.id = {.thread = tid, .moment = static_cast<std::uint32_t>(since)},
+          .begin = stretch.begin,
+          .end = stretch.end};
 }
 
-const perf::Task& ProcessImages::task(std::uint32_t number) const {
-  const std::shared_lock lock(tasks_.mutex);
-  return tasks_.all[number];
+// The first task of a thread begins at moment 0, so there is one at each moment.
+const perf::Task& ProcessImages::task(TaskId id) const {
+  return *value_at(tasks_of(id.thread), Moment{id.moment});
+}
+
+bool ProcessImages::has_task(TaskId id) const {
+  return change_at(tasks_of(id.thread), Moment{id.moment})->moment == id.moment;
 }
 
 std::vector<perf::Task> ProcessImages::known_tasks() const {
@@ -312,7 +316,7 @@ std::vector<perf::Task> ProcessImages::known_tasks() const {
     if (buffer.tid) tids.insert(static_cast<std::int32_t>(*buffer.tid));
   std::vector<perf::Task> all;
   for (const std::int32_t tid : tids) {
-    for (const auto& change : tasks_of(tid)) all.push_back(task(change.value));
+    for (const auto& change : tasks_of(tid)) all.push_back(change.value);
   }
   return all;
 }
@@ -334,10 +338,10 @@ const ProcessImages::Memory& ProcessImages::memory(std::size_t number) const {
 
 const image::Image& ProcessImages::image_at(TraceIndex index, TraceId trace_id,
                                             std::uint64_t context) const {
-  return memory(task(task_at(index, trace_id, context).number).memory).image;
+  return memory(task(task_at(index, trace_id, context).id).memory).image;
 }
 
-ProgramPlace ProcessImages::place(std::uint32_t task, std::uint64_t address) const {
+ProgramPlace ProcessImages::place(TaskId task, std::uint64_t address) const {
   const Memory& in = memory(this->task(task).memory);
   if (const MappedPart* const part = Memory::find(in.parts, address)) {
     return {.mapping = part->mapping,

@@ -7,6 +7,7 @@
 #include <utility>
 
 namespace waymark::program {
+#if !defined(WAYMARK_STATIC)
 namespace {
 
 constexpr int kNewest = 24;
@@ -44,11 +45,24 @@ bool initialize(void* library) {
 }
 
 }  // namespace
+#endif
 
 Llvm::Llvm(std::string name, std::unique_ptr<const Functions> functions)
     : name_(std::move(name)), functions_(std::move(functions)) {}
 
 Llvm::~Llvm() = default;
+
+#if defined(WAYMARK_STATIC)
+
+// A library that this program loaded would bring a second glibc of another version.
+Result<std::shared_ptr<const Llvm>> Llvm::load(const std::string&) {
+  return fail(
+      ErrorCode::kNotFound,
+      "This program is linked statically, so it cannot load LLVM, which writes instructions as "
+      "text. Install a package of Waymark, or build it on this machine.");
+}
+
+#else
 
 Result<std::shared_ptr<const Llvm>> Llvm::load(const std::string& name) {
   static std::mutex mutex;
@@ -83,5 +97,7 @@ Result<std::shared_ptr<const Llvm>> Llvm::load(const std::string& name) {
                 "libllvm19, or a version from 14 on.");
   return fail(ErrorCode::kNotFound, name + " cannot be used to disassemble: " + reason + ".");
 }
+
+#endif
 
 }  // namespace waymark::program

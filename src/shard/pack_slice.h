@@ -35,6 +35,7 @@ inline void put_seam(std::string& out, const parallel::Seam& seam) {
   put_number(out, seam.framing ? 1 : 0);
   put_number(out, seam.sources.size());
   for (const parallel::Seam::OfSource& source : seam.sources) {
+    put_number(out, source.id);
     put_number(out, source.active ? 1 : 0);
     put_number(out, source.holds ? 1 : 0);
   }
@@ -45,6 +46,7 @@ inline parallel::Seam take_seam(Cursor& cursor) {
   const std::uint64_t sources = take_most(cursor, kTraceIdCount);
   for (std::uint64_t i = 0; i < sources && !cursor.overrun(); ++i) {
     auto& source = seam.sources.emplace_back();
+    source.id = static_cast<TraceId>(take_most(cursor, UINT8_MAX));
     source.active = take_flag(cursor);
     source.holds = take_flag(cursor);
   }

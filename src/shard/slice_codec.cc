@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <optional>
 #include <tuple>
 
@@ -25,6 +26,18 @@ struct Before {
   std::uint64_t start = 0;
 };
 
+void put_task(std::string& out, TaskId task) {
+  put_number(out, static_cast<std::uint32_t>(task.thread));
+  put_number(out, task.moment);
+}
+
+TaskId take_task(Cursor& cursor) {
+  TaskId task;
+  task.thread = static_cast<std::int32_t>(take_most(cursor, UINT32_MAX));
+  task.moment = static_cast<std::uint32_t>(take_most(cursor, UINT32_MAX));
+  return task;
+}
+
 void put_context(std::string& out, const Context& context, Before& before) {
   const bool same = context == before.context;
   put_number(out, same ? 0 : 1);
@@ -36,7 +49,7 @@ void put_context(std::string& out, const Context& context, Before& before) {
   put_number(out, context.trace_id);
   put_number(out, context.exception_level);
   put_number(out, static_cast<std::uint64_t>(context.security));
-  put_number(out, context.task);
+  put_task(out, context.task);
 }
 
 Context take_context(Cursor& cursor, Before& before) {
@@ -49,7 +62,7 @@ Context take_context(Cursor& cursor, Before& before) {
   context.exception_level = static_cast<std::uint8_t>(take_most(cursor, UINT8_MAX));
   context.security =
       static_cast<Security>(take_most(cursor, static_cast<std::uint64_t>(Security::kRealm)));
-  context.task = static_cast<std::uint32_t>(take_most(cursor, UINT32_MAX));
+  context.task = take_task(cursor);
   return context;
 }
 
@@ -93,7 +106,7 @@ void put_counts(std::string& out, const Counts& counts) {
   for (const std::uint64_t number : counts.others) put_number(out, number);
   put_number(out, counts.unread.size());
   for (const auto& [place, times] : counts.unread) {
-    put_number(out, place.first);
+    put_task(out, place.first);
     put_number(out, place.second);
     put_number(out, times);
   }
@@ -140,7 +153,7 @@ void take_counts(Cursor& cursor, Counts& counts) {
   for (std::uint64_t& number : counts.others) number = take_number(cursor);
   const std::size_t unread = take_count(cursor);
   for (std::size_t i = 0; i < unread && !cursor.overrun(); ++i) {
-    const auto task = static_cast<std::uint32_t>(take_most(cursor, UINT32_MAX));
+    const TaskId task = take_task(cursor);
     const std::uint64_t page = take_number(cursor);
     counts.unread[{task, page}] = take_number(cursor);
   }
@@ -226,6 +239,26 @@ std::string encode(const SliceCounts& counts) {
     put_part(out, counts.ends[i]);
   }
   return out;
+}
+
+bool has_only(const SliceCounts& counts, const std::function<bool(TaskId)>& is_known) {
+  std::map<TaskId, bool> known;
+  const auto knows = [&](TaskId task) {
+    const auto [at, is_new] = known.try_emplace(task);
+    if (is_new) at->second = is_known(task);
+    return at->second;
+  };
+  const auto in_context = [&](const auto& each) { return knows(each.context.task); };
+  const auto in_part = [&](const Part& part) {
+    return std::ranges::all_of(part.counts.rows, in_context) &&
+           std::ranges::all_of(part.counts.edges, in_context) &&
+           std::ranges::all_of(part.counts.unread,
+                               [&](const auto& each) { return knows(each.first.first); }) &&
+           std::ranges::all_of(part.begun, in_context) &&
+           std::ranges::all_of(part.waiting, in_context) &&
+           (!part.branch || in_context(*part.branch)) && (!part.direct || in_context(*part.direct));
+  };
+  return std::ranges::all_of(counts.parts, in_part) && std::ranges::all_of(counts.ends, in_part);
 }
 
 Result<SliceCounts> read_slice(Bytes content) {

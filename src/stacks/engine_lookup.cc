@@ -53,8 +53,9 @@ CodeId Engine::code_of(const program::Place& place, const program::Function& fun
 }
 
 Engine::Known& Engine::find(const Source& source, const Element& element, std::uint64_t address) {
-  const std::uint32_t space = source.context.owner.space;
-  const std::uint64_t mixed = (address >> 1 ^ std::uint64_t{space} << 40) * 0x9E3779B97F4A7C15ULL;
+  const TaskId space = source.context.owner.space;
+  const std::uint64_t mixed =
+      (address >> 1 ^ space.bits() << 25 ^ space.bits() >> 9) * 0x9E3779B97F4A7C15ULL;
   Known& known = known_[static_cast<std::size_t>(mixed >> 51)];
   if (known.address == address && known.space == space) return known;
   known = {.address = address, .space = space, .bounds = {.first = address}, .link = address};

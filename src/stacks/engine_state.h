@@ -105,7 +105,7 @@ struct Engine::Thread {
 /// What is known of an address.
 struct Engine::Known {
   std::uint64_t address = kNoAddress;
-  std::uint32_t space = 0;
+  TaskId space{};
   CodeId code = 0;
   Bounds bounds{};
   std::uint64_t link = 0;  ///< The address as its program was linked.

@@ -101,13 +101,15 @@ Exit read_exit(Reader& in) {
 
 void write(Writer& out, const Owner& owner) {
   out.number(owner.thread);
-  out.number(owner.space);
+  out.number(static_cast<std::uint32_t>(owner.space.thread));
+  out.number(owner.space.moment);
 }
 
 Owner read_owner(Reader& in) {
   Owner owner;
   owner.thread = in.number();
-  owner.space = static_cast<std::uint32_t>(in.number(~std::uint32_t{0}));
+  owner.space.thread = static_cast<std::int32_t>(in.number(~std::uint32_t{0}));
+  owner.space.moment = static_cast<std::uint32_t>(in.number(~std::uint32_t{0}));
   return owner;
 }
 

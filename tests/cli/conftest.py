@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from support import executions, hostile, snapshots, trace_bytes
-from support.programs import Runner
+from support.programs import MEMCHECKS, Runner
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -52,6 +52,14 @@ def home(tmp_path_factory):
 def run_folder():
     """The build folder of the programs, with bin/ and share/."""
     return program('WAYMARK', 'waymark').parents[1]
+
+
+@pytest.fixture(autouse=MEMCHECKS is not None)
+def no_memory_error():
+    """With WAYMARK_MEMCHECK: no program that the test ran used memory wrongly."""
+    yield
+    reports = MEMCHECKS.reports()
+    assert not reports, '\n\n'.join(reports)
 
 
 @pytest.fixture

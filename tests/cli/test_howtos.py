@@ -17,7 +17,7 @@ def follow(run, home):
 
 
 def test_latency(follow, repository):
-    measured, worst = follow('howto_latency.md', repository)
+    measured, worst = follow('howto/latency.md', repository)
     howto.shows(measured)
     place = next(line for line in measured.said.splitlines() if line.startswith('longest at'))
     # The second command looks at the place that the first one found.
@@ -32,8 +32,8 @@ def figures(step):
 
 
 @pytest.mark.parametrize('page, tools', [
-    ('howto_autofdo.md', ['clang-19', 'ld.lld-19', 'qemu-aarch64']),
-    ('howto_bolt.md', ['clang-19', 'ld.lld-19', 'qemu-aarch64', '/usr/lib/llvm-19/bin/llvm-bolt']),
+    ('howto/autofdo.md', ['clang-19', 'ld.lld-19', 'qemu-aarch64']),
+    ('howto/bolt.md', ['clang-19', 'ld.lld-19', 'qemu-aarch64', '/usr/lib/llvm-19/bin/llvm-bolt']),
 ])
 def test_a_program_executes_fewer_taken_branches_with_its_profile(follow, repository, tmp_path, page, tools):
     need(*tools)
@@ -49,6 +49,6 @@ def test_a_program_executes_fewer_taken_branches_with_its_profile(follow, reposi
 def test_coverage(follow, repository, tmp_path):
     need('lcov', 'genhtml')
     shutil.copytree(repository / 'samples', tmp_path / 'samples')
-    _, summary, *_ = follow('howto_coverage.md', tmp_path)
+    _, summary, *_ = follow('howto/coverage.md', tmp_path)
     howto.shows(summary)
     assert (tmp_path / 'report/index.html').is_file()

@@ -473,8 +473,8 @@ def with_steps(part, steps):
     at += codes
     _, begin = varint(part, at)
     assert part[begin] == 0 and part[begin + 2] == 1
-    seam = part[begin:begin + 5]
-    size, first = varint(part, begin + 5)
+    seam = part[begin:begin + 6]
+    size, first = varint(part, begin + 6)
     content = seam + written(len(steps)) + steps + part[first + size:-32]
     whole = part[:at] + written(len(content)) + content
     return whole + hashlib.sha256(whole).digest()

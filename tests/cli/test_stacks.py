@@ -270,7 +270,7 @@ def test_what_cannot_be_combined(run, arguments, sentence):
 def test_the_how_to_works_as_it_is_written(run, repository, tmp_path):
     shutil.copyfile(repository / 'samples/quicksort/quicksort.elf', tmp_path / 'firmware.elf')
     run('synth', '--elf', 'firmware.elf', '--exceptions', 40, '--timestamps', 100, '--size', 20000, '-o', 'board')
-    text = (repository / 'docs/howto_flamegraph.md').read_text()
+    text = (repository / 'docs/howto/flamegraph.md').read_text()
     commands = re.findall(r'^\$ waymark (.*?) *(?:#.*)?$', text, re.M)
     assert len(commands) > 5
     for command in commands:

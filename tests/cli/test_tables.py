@@ -9,7 +9,7 @@ from support import duckdb, stp, trace_bytes
 from support.programs import CONTROL
 
 TABLES = ('elements', 'calls', 'counts', 'messages')
-PAGE = 'howto_tables.md'
+PAGE = 'howto/tables.md'
 
 
 @pytest.fixture(scope='module')

@@ -135,7 +135,9 @@ class TaskByPlace final : public image::ImageSelector {
     return kNone;
   }
   [[nodiscard]] Task task_at(TraceIndex index, TraceId, std::uint64_t) const override {
-    return {static_cast<std::uint32_t>(index / 100), index / 100 * 100, index / 100 * 100 + 100};
+    return {.id = {.thread = 7, .moment = static_cast<std::uint32_t>(index / 100)},
+            .begin = index / 100 * 100,
+            .end = index / 100 * 100 + 100};
   }
 };
 
@@ -153,11 +155,12 @@ TEST(Counter, counts_tasks_apart_though_their_contexts_are_equal) {
   counter.observe(elements);
   const Counts counts = counter.take();
   ASSERT_EQ(counts.rows.size(), 3U);
-  for (std::uint32_t task = 0; task < 3; ++task) EXPECT_EQ(counts.rows[task].context.task, task);
+  for (std::uint32_t i = 0; i < 3; ++i)
+    EXPECT_EQ(counts.rows[i].context.task, (TaskId{.thread = 7, .moment = i}));
   EXPECT_EQ(counts.rows[0].executed, 2U);
 
   Counter some;
-  some.set_tasks(&tasks, [](std::uint32_t task) { return task == 1; });
+  some.set_tasks(&tasks, [](TaskId task) { return task.moment == 1; });
   some.observe(elements);
   const Counts only = some.take();
   ASSERT_EQ(only.rows.size(), 1U);

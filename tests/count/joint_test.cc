@@ -21,16 +21,16 @@ TEST(JointAddresses, lead_back_to_their_programs) {
 
 TEST(Fold, adds_up_a_program_at_the_addresses_of_several_tasks) {
   // Program 5 begins at 0x1000 in task 1 and at 0x9000 in task 2; the rest is program 0.
-  const auto locate = [](std::uint32_t task, std::uint64_t address) -> ProgramAddress {
-    const std::uint64_t begin = task == 1 ? 0x1000 : 0x9000;
+  const auto locate = [](TaskId task, std::uint64_t address) -> ProgramAddress {
+    const std::uint64_t begin = task.thread == 1 ? 0x1000 : 0x9000;
     if (address >= begin && address < begin + 0x100) return {5, address - begin};
     return {0, address};
   };
-  const auto row = [](std::uint32_t task, std::uint64_t start, std::uint64_t times,
+  const auto row = [](std::int32_t thread, std::uint64_t start, std::uint64_t times,
                       std::uint64_t target) {
     Row made;
-    made.context.task = task;
-    made.context.context_id = task;
+    made.context.task = {.thread = thread};
+    made.context.context_id = static_cast<std::uint32_t>(thread);
     made.range = {.start = start, .end = start + 8, .count = 2, .last_size = 4};
     made.executed = times;
     made.target = target;

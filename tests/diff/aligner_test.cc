@@ -14,7 +14,8 @@ class AlignerTest : public testing::Test {
  protected:
   BlockNumber block(Side side, char letter) {
     const auto start = 0x1000 * static_cast<std::uint64_t>(letter);
-    return blocks_.add(side, {.start = start, .end = start + 8, .count = 2, .last_size = 4}, 0, {});
+    return blocks_.add(side, {.start = start, .end = start + 8, .count = 2, .last_size = 4}, {},
+                       {});
   }
   void add(Side side, std::string_view letters) {
     for (const char letter : letters) aligner_.add(side, block(side, letter), 2);
@@ -144,8 +145,8 @@ TEST_F(AlignerTest, steps_that_end_alike_meet_inside) {
   add(1, "ab");
   const Step first{.start = 0x100, .end = 0x120, .count = 8, .last_size = 4};
   const Step second{.start = 0x110, .end = 0x120, .count = 4, .last_size = 4};
-  aligner_.add(0, blocks_.add(0, first, 0, {}), 8);
-  aligner_.add(1, blocks_.add(1, second, 0, {}), 4);
+  aligner_.add(0, blocks_.add(0, first, {}, {}), 8);
+  aligner_.add(1, blocks_.add(1, second, {}, {}), 4);
   add(0, "cdef");
   add(1, "cdef");
   end();

@@ -30,7 +30,7 @@ class AflMap : public testing::Test {
       row.range.end += loaded_at;
       if (row.target != kNoAddress) row.target += loaded_at;
     }
-    profile_.add(counts, [&](std::uint32_t /*task*/, std::uint64_t address) -> profile::Place {
+    profile_.add(counts, [&](TaskId /*task*/, std::uint64_t address) -> profile::Place {
       return {app_.get(), "/bin/app", address - loaded_at};
     });
   }

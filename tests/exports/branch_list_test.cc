@@ -243,13 +243,12 @@ const BinaryCode kA64Code = {.read =
 
 TEST(Expand, a_barrier_goes_on_after_itself) {
   // The branch to 0 is taken once; then the barrier is executed, and the branch is not taken.
-  const auto found = expand({{0, {{bits("EEEN"), 3}}}}, kA64Code, 5);
+  const auto found = expand({{0, {{bits("EEEN"), 3}}}}, kA64Code);
   ASSERT_EQ(found.counts.rows.size(), 2);
   const count::Row& barrier = found.counts.rows[0];
   EXPECT_EQ(barrier.range.start, 0);
   EXPECT_EQ(barrier.executed, 6);
   EXPECT_EQ(barrier.taken(), 0);
-  EXPECT_EQ(barrier.context.task, 5);
   const count::Row& branch = found.counts.rows[1];
   EXPECT_EQ(branch.range.start, 4);
   EXPECT_EQ(branch.executed, 3);
@@ -259,14 +258,14 @@ TEST(Expand, a_barrier_goes_on_after_itself) {
 }
 
 TEST(Expand, an_indirect_branch_ends_the_list) {
-  const auto found = expand({{12, {{bits("EE"), 2}}}}, kA64Code, 0);
+  const auto found = expand({{12, {{bits("EE"), 2}}}}, kA64Code);
   ASSERT_EQ(found.counts.rows.size(), 1);
   EXPECT_EQ(found.counts.rows[0].executed, 2);
   EXPECT_EQ(found.lost, 2);
 }
 
 TEST(Expand, outcomes_without_code_are_lost) {
-  const auto found = expand({{0x100, {{bits("EEE"), 2}}}}, kA64Code, 0);
+  const auto found = expand({{0x100, {{bits("EEE"), 2}}}}, kA64Code);
   EXPECT_TRUE(found.counts.rows.empty());
   EXPECT_EQ(found.lost, 6);
 }

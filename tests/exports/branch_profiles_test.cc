@@ -26,7 +26,7 @@ class BranchProfiles : public testing::Test {
     count::Counts counts;
     counts.rows = {block(0x100, 0x108, 2, 7, 0x8000), block(0x108, 0x110, 9, 0, 0x100),
                    block(0x8000, 0x8004, 2, 0, 0x108)};
-    profile_.add(counts, [this](std::uint32_t /*task*/, std::uint64_t address) -> profile::Place {
+    profile_.add(counts, [this](TaskId /*task*/, std::uint64_t address) -> profile::Place {
       if (address >= 0x8000) return {library_.get(), "/lib/lib.so", address - 0x8000};
       return {app_.get(), "/bin/app", address};
     });
@@ -65,7 +65,7 @@ TEST_F(BranchProfiles, a_program_without_a_file_is_refused_by_name) {
   profile::Profile profile;
   count::Counts counts;
   counts.rows = {block(0x100, 0x108, 1, 0, 0x200)};
-  profile.add(counts, [](std::uint32_t /*task*/, std::uint64_t address) -> profile::Place {
+  profile.add(counts, [](TaskId /*task*/, std::uint64_t address) -> profile::Place {
     return {.path = "/tmp/gone", .address = address};
   });
   TextBuffer out;

@@ -40,7 +40,7 @@ class CoverageReports : public testing::Test {
     count::Counts counts;
     counts.rows = {executed_block(0x100, 0x108, 9, 1, true),
                    executed_block(0x108, 0x110, 1, 0, false)};
-    profile_.add(counts, [this](std::uint32_t /*task*/, std::uint64_t address) -> profile::Place {
+    profile_.add(counts, [this](TaskId /*task*/, std::uint64_t address) -> profile::Place {
       return {program_.get(), "/bin/app", address};
     });
   }
@@ -101,7 +101,7 @@ TEST_F(CoverageReports, a_program_without_lines_is_refused_by_name) {
   profile_ = {};
   count::Counts counts;
   counts.rows = {executed_block(0x100, 0x108, 1, 0, false)};
-  profile_.add(counts, [&](std::uint32_t /*task*/, std::uint64_t address) -> profile::Place {
+  profile_.add(counts, [&](TaskId /*task*/, std::uint64_t address) -> profile::Place {
     return {bare.get(), "/bin/bare", address};
   });
   EXPECT_TRUE(write(write_lcov).starts_with("/bin/bare: coverage needs source lines"));

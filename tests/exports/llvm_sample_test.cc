@@ -44,7 +44,7 @@ TEST(LlvmSample, a_program_without_debug_information_is_refused_by_name) {
   counts.rows = {
       {.range = {.start = 0x100, .end = 0x104, .count = 1, .isa = isa::Isa::kA64}, .executed = 1}};
   profile::Profile profile;
-  profile.add(counts, [&](std::uint32_t /*task*/, std::uint64_t address) -> profile::Place {
+  profile.add(counts, [&](TaskId /*task*/, std::uint64_t address) -> profile::Place {
     return {program.get(), "/bin/bare", address};
   });
   for (const WriteProgram writer : {write_llvm_sample, write_llvm_sample_binary}) {

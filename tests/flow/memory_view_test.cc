@@ -26,8 +26,8 @@ class Selector final : public image::ImageSelector {
     return images_[context == 1 && index < 100 ? 0 : 1];
   }
   Task task_at(TraceIndex index, TraceId /*trace_id*/, std::uint64_t context) const override {
-    if (context != 1) return {.number = 1};
-    return index < 100 ? Task{.number = 0, .end = 100} : Task{.number = 1, .begin = 100};
+    if (context != 1) return {.id = {.thread = 1}};
+    return index < 100 ? Task{.id = {}, .end = 100} : Task{.id = {.thread = 1}, .begin = 100};
   }
 
  private:

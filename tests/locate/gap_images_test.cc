@@ -60,7 +60,7 @@ TEST_F(GapImagesTest, names_the_task_of_an_element) {
   element.trace_id = 0x10;
   element.context_id = kPid;
   EXPECT_EQ(gaps_->task_of(element).pid, static_cast<std::int32_t>(kPid));
-  EXPECT_EQ(gaps_->task_at(0, 0x10, kPid).number, images_->task_at(0, 0x10, kPid).number);
+  EXPECT_EQ(gaps_->task_at(0, 0x10, kPid).id, images_->task_at(0, 0x10, kPid).id);
 }
 
 }  // namespace

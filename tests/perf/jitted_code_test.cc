@@ -92,12 +92,12 @@ class JittedCodeTest : public testing::Test {
     return bytes.empty() ? 0 : bytes[0];
   }
   /// The units have the pid in the VMID.
-  [[nodiscard]] std::uint32_t number(std::size_t piece, std::uint64_t pid = kPid) const {
-    return images_->task_at(100 * piece, 0x10, pid << 32).number;
+  [[nodiscard]] TaskId id(std::size_t piece, std::uint64_t pid = kPid) const {
+    return images_->task_at(100 * piece, 0x10, pid << 32).id;
   }
   [[nodiscard]] std::string name(std::size_t piece, std::uint64_t address,
                                  std::uint64_t pid = kPid) const {
-    const program::Place place = images_->place(number(piece, pid), address).linked();
+    const program::Place place = images_->place(id(piece, pid), address).linked();
     const program::Function* const function =
         place.program == nullptr ? nullptr : place.program->function(place.address);
     return function == nullptr ? std::string() : function->name;
@@ -131,8 +131,8 @@ TEST_F(JittedCodeTest, code_is_in_memory_until_other_code_takes_its_address) {
   EXPECT_EQ(code(2, kMemory), 1U) << "the part that nothing replaced";
   EXPECT_EQ(code(2, kMemory + 8), 3U);
   EXPECT_EQ(code(2, kMemory + 0x100), 2U);
-  EXPECT_EQ(number(0), number(1)) << "new code at a new address does not change the memory";
-  EXPECT_NE(number(1), number(2));
+  EXPECT_EQ(id(0), id(1)) << "new code at a new address does not change the memory";
+  EXPECT_NE(id(1), id(2));
   EXPECT_EQ(name(1, kMemory + 12), "f1");
   EXPECT_EQ(name(2, kMemory + 12), "f3");
   ASSERT_EQ(jitted_.processes.size(), 1U);
@@ -151,7 +151,7 @@ TEST_F(JittedCodeTest, memory_without_a_file_does_not_cover_code) {
   EXPECT_EQ(code(1, kMemory + 0x2F), 2U);
   EXPECT_EQ(code(2, kMemory), 1U);
   EXPECT_EQ(code(2, kMemory + 0x20), 0U) << "a file covers it";
-  EXPECT_EQ(images_->place(number(1), kMemory + 0x18000).mapping->path, "//anon");
+  EXPECT_EQ(images_->place(id(1), kMemory + 0x18000).mapping->path, "//anon");
 }
 
 TEST_F(JittedCodeTest, exec_removes_code_and_a_child_inherits_it) {

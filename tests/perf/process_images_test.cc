@@ -17,11 +17,11 @@ class ProcessImagesTest : public support::SmallRecording {
   [[nodiscard]] unsigned code(TraceIndex index, std::uint64_t context) const {
     return code_in(*images_, index, context);
   }
-  [[nodiscard]] std::uint32_t number(TraceIndex index, std::uint64_t context) const {
-    return images_->task_at(index, 0x10, context).number;
+  [[nodiscard]] TaskId id(TraceIndex index, std::uint64_t context) const {
+    return images_->task_at(index, 0x10, context).id;
   }
   [[nodiscard]] const Task& task(TraceIndex index, std::uint64_t context) const {
-    return images_->task(number(index, context));
+    return images_->task(id(index, context));
   }
 };
 
@@ -37,13 +37,13 @@ TEST_F(ProcessImagesTest, processes_that_share_an_address_have_memories_of_their
   EXPECT_EQ(code(0, 77), 0U) << "this process has no memory";
   EXPECT_EQ(task(0, kOtherPid).name, "beta");
   EXPECT_EQ(task(0, 77).name, "");
-  const ProgramPlace place = images_->place(number(0, kPid), kCode + 2);
+  const ProgramPlace place = images_->place(id(0, kPid), kCode + 2);
   EXPECT_EQ(place.file_offset, support::kSmallElfCode + 2);
   EXPECT_EQ(place.mapping->path, "/a");
   ASSERT_NE(place.file, nullptr);
   EXPECT_EQ(place.last, kAddress + place.file->bytes().size() - 1) << "the end of the file";
   EXPECT_EQ(place.first, kAddress);
-  EXPECT_EQ(images_->place(number(0, kPid), 0x1000).mapping, nullptr);
+  EXPECT_EQ(images_->place(id(0, kPid), 0x1000).mapping, nullptr);
 }
 
 TEST_F(ProcessImagesTest, what_happened_up_to_the_time_of_a_piece_holds_for_it) {
@@ -61,9 +61,9 @@ TEST_F(ProcessImagesTest, what_happened_up_to_the_time_of_a_piece_holds_for_it) 
   EXPECT_EQ(code(300, kPid), 3U);
   EXPECT_EQ(task(100, kPid).name, "");
   EXPECT_EQ(task(200, kPid).name, "next");
-  EXPECT_EQ(number(0, kPid), number(99, kPid));
-  EXPECT_LT(number(0, kPid), number(100, kPid)) << "another memory";
-  EXPECT_LT(number(100, kPid), number(200, kPid)) << "another name";
+  EXPECT_EQ(id(0, kPid), id(99, kPid));
+  EXPECT_LT(id(0, kPid), id(100, kPid)) << "another memory";
+  EXPECT_LT(id(100, kPid), id(200, kPid)) << "another name";
   const image::ImageSelector::Task known = images_->task_at(150, 0x10, kPid);
   EXPECT_LE(known.begin, 150U);
   EXPECT_EQ(known.end, 200U);
@@ -155,9 +155,9 @@ TEST_F(ProcessImagesTest, the_kernel_is_in_the_memory_of_every_process) {
   records.aux(at(20), 16, 16);
   add_trace(records);
   open(records);
-  EXPECT_EQ(images_->place(number(0, kPid), kModule).mapping, nullptr) << "not loaded yet";
+  EXPECT_EQ(images_->place(id(0, kPid), kModule).mapping, nullptr) << "not loaded yet";
   for (const std::uint64_t context : {std::uint64_t{kPid}, std::uint64_t{77}, std::uint64_t{0}}) {
-    const ProgramPlace place = images_->place(number(100, context), kModule + 8);
+    const ProgramPlace place = images_->place(id(100, context), kModule + 8);
     ASSERT_NE(place.mapping, nullptr) << context;
     EXPECT_EQ(place.mapping->path, "/c");
   }
@@ -174,10 +174,38 @@ TEST_F(ProcessImagesTest, a_cursor_gives_the_same_answers) {
   TaskCursor cursor(*images_);
   for (const TraceIndex index : {0U, 50U, 100U, 99U, 250U, 0U, 1000U}) {
     for (const std::uint64_t context : {kPid, kOtherPid, kPid})
-      EXPECT_EQ(cursor.number(index, 0x10, context), number(index, context)) << index;
+      EXPECT_EQ(cursor.id(index, 0x10, context), id(index, context)) << index;
   }
   EXPECT_EQ(cursor.task(99, 0x10, kPid).name, "alpha");
   EXPECT_EQ(cursor.task(100, 0x10, kPid).name, "gamma");
+}
+
+// A part of a job names tasks, and the merge looks them up in a recording that it has not decoded.
+TEST_F(ProcessImagesTest, tasks_are_the_same_where_nobody_asked_for_them_before) {
+  RecordBytes records;
+  one_unit(records, 0x841).comm(at(1), "alpha").mmap2(at(1), kAddress, 0x1000, 0, "/a");
+  records.comm(at(1, kOtherPid), "beta").mmap2(at(1, kOtherPid), kAddress, 0x1000, 0, "/b");
+  records.aux(at(10), 0, 16).comm(at(15), "gamma").aux(at(20), 16, 16);
+  add_trace(records);
+  open(records);
+  std::vector<TaskId> ids;
+  for (const std::uint32_t context : {kOtherPid, 77U, kPid})
+    for (const TraceIndex index : {100U, 0U}) ids.push_back(id(index, context));
+  for (const TaskId task : ids) {
+    const auto fresh = another();
+    EXPECT_TRUE(fresh->has_task(task));
+    EXPECT_EQ(fresh->task(task), images_->task(task));
+    const ProgramPlace place = fresh->place(task, kCode);
+    EXPECT_EQ(place.file_offset, images_->place(task, kCode).file_offset);
+    EXPECT_EQ(place.mapping == nullptr ? "" : place.mapping->path,
+              task.thread == static_cast<std::int32_t>(kPid)        ? "/a"
+              : task.thread == static_cast<std::int32_t>(kOtherPid) ? "/b"
+                                                                    : "");
+  }
+  const TaskId foreign = {.thread = static_cast<std::int32_t>(kPid), .moment = 1000};
+  EXPECT_FALSE(images_->has_task(foreign));
+  EXPECT_EQ(images_->task(foreign).name, "gamma") << "the last one";
+  EXPECT_FALSE(images_->has_task({.thread = 4711, .moment = 1}));
 }
 
 TEST_F(ProcessImagesTest, a_program_that_is_missing_leaves_a_hole_and_a_reason) {
@@ -186,7 +214,7 @@ TEST_F(ProcessImagesTest, a_program_that_is_missing_leaves_a_hole_and_a_reason) 
   add_trace(records);
   open(records);
   EXPECT_EQ(code(0, kPid), 0U);
-  EXPECT_EQ(images_->place(number(0, kPid), kCode).file, nullptr);
+  EXPECT_EQ(images_->place(id(0, kPid), kCode).file, nullptr);
   ASSERT_EQ(files_->missing().size(), 1U);
   EXPECT_EQ(files_->missing()[0].path, "/missing");
 }

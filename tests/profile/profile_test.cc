@@ -7,9 +7,9 @@
 namespace waymark::profile {
 namespace {
 
-count::Row row(std::uint32_t task, std::uint64_t start, std::uint32_t instructions,
+count::Row row(std::int32_t thread, std::uint64_t start, std::uint32_t instructions,
                std::uint64_t taken, std::uint64_t not_taken, std::uint64_t target = kNoAddress) {
-  return {.context = {.task = task},
+  return {.context = {.task = {.thread = thread}},
           .range = {.start = start,
                     .end = start + 4 * instructions,
                     .count = instructions,
@@ -23,8 +23,8 @@ count::Row row(std::uint32_t task, std::uint64_t start, std::uint32_t instructio
 }
 
 /// Task 1 has the program at 0x1000, task 2 at 0x5000; it was linked for 0x100.
-Place place_of(std::uint32_t task, std::uint64_t address) {
-  const std::uint64_t base = task == 1 ? 0x1000 : 0x5000;
+Place place_of(TaskId task, std::uint64_t address) {
+  const std::uint64_t base = task.thread == 1 ? 0x1000 : 0x5000;
   if (address < base || address >= base + 0x1000) return {.address = address};
   return {.path = "/bin/app", .address = address - base + 0x100};
 }

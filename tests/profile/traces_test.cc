@@ -31,7 +31,7 @@ std::vector<Trace> traces_of(std::vector<count::Row> rows, const std::vector<Bra
     if (row.range.is_branch()) row.range.last_type = isa::InstrType::kIndirectBranch;
   counts.combine();
   Profile profile;
-  profile.add(counts, [](std::uint32_t /*task*/, std::uint64_t address) -> Place {
+  profile.add(counts, [](TaskId /*task*/, std::uint64_t address) -> Place {
     return {.path = "/bin/app", .address = address};
   });
   return traces(profile, profile.programs().front());

@@ -89,6 +89,14 @@ def test_the_notebook_runs(tmp_path, monkeypatch):
     assert any('text/html' in output.get('data', {}) for output in shown)
 
 
+def test_the_example_counts_the_instructions_of_the_sample():
+    done = subprocess.run([sys.executable, ROOT / 'examples/count_instructions.py'], cwd=ROOT, capture_output=True,
+                          text=True, check=True)
+    counted = [int(line.split()[0]) for line in done.stdout.splitlines() if line.endswith(' instructions')]
+    assert sum(counted) == 44901
+    assert 'quicksort' in done.stdout
+
+
 def test_the_package_installs_alone(tmp_path):
     """Nothing in the package needs the folder that it was built in."""
     shutil.copytree(Path(waymark.__file__).parent, tmp_path / 'waymark')

@@ -41,10 +41,10 @@ save() {
   git -c user.name=test -c user.email=test@localhost commit -q --allow-empty -m "$1"
 }
 
-# expect STATUS TEXT: of scripts/check-abi.
+# expect STATUS TEXT [OPTION...]: of scripts/check-abi.
 expect() {
   local status=0 output
-  output=$(scripts/check-abi 2>&1) || status=$?
+  output=$(scripts/check-abi "${@:3}" 2>&1) || status=$?
   if [ "$status" -ne "$1" ] || [[ $output != *"$2"* ]]; then
     printf 'FAILED: expected status %s and "%s"; got %s and:\n%s\n' "$1" "$2" "$status" "$output"
     failures=1
@@ -71,4 +71,22 @@ sed -i '/second/d' include/waymark/public.h src/public.cc
 expect 1 'second'
 sed -i 's/VERSION 0.1.0/VERSION 0.2.0/' CMakeLists.txt
 expect 0 'The interface has changed, as version 0.2 may after 0.1'
+
+# A record comes before tags, and needs neither them nor the old sources.
+expect 0 'The interface is recorded in abi/' --record
+recorded=$(sha256sum abi/*-0.2.0.abi.xz)
+expect 0 'The interface is recorded in abi/' --record
+[ "$recorded" = "$(sha256sum abi/*-0.2.0.abi.xz)" ] || { echo "FAILED: two records differ."; failures=1; }
+if xz -dc abi/*.xz | grep -F "$work"; then
+  echo "FAILED: the record names a folder of this machine."
+  failures=1
+fi
+expect 0 'Comparing with 0.2.0'
+sed -i '/third/d' include/waymark/public.h src/public.cc
+expect 1 'the interface has changed since 0.2.0, but the version is still 0.2'
+expect 1 'the interface has changed since 0.2.0' --record
+[ "$recorded" = "$(sha256sum abi/*-0.2.0.abi.xz)" ] || { echo "FAILED: a record was replaced."; failures=1; }
+sed -i 's/VERSION 0.2.0/VERSION 0.10.0/' CMakeLists.txt
+expect 0 'The interface has changed, as version 0.10 may after 0.2' --record
+expect 0 'Comparing with 0.10.0'
 exit "$failures"

@@ -18,10 +18,10 @@ expect() {
 
 # From another folder, as the scripts must not depend on where they are called.
 cd / || exit 1
-for script in install build test demo bench fuzz lint packages sources check-cross; do
+for script in install build test demo bench fuzz lint packages release sources check-cross; do
   expect 0 "" bash -n "$repository/scripts/$script"
 done
-for script in install build test demo bench fuzz lint packages check-abi check-cross; do
+for script in install build test demo bench fuzz lint packages release check-abi check-cross; do
   expect 0 "scripts/$script [" "$repository/scripts/$script" --help
 done
 
@@ -29,6 +29,7 @@ expect 2 "There is no group 'nothing'" "$repository/scripts/install" nothing
 expect 2 "the groups are: build test python opencsd lint bench site packaging cross cluster." "$repository/scripts/install" nothing
 expect 2 "Unknown option '--wrong'" "$repository/scripts/install" --wrong
 expect 2 "Unknown option '--wrong'" "$repository/scripts/packages" --wrong
+expect 2 "Unknown option '--wrong'" "$repository/scripts/release" --wrong
 expect 2 "--sysroot takes an architecture" "$repository/scripts/install" --sysroot
 expect 2 "--sysroot takes no group" "$repository/scripts/install" --sysroot arm64 build
 expect 2 "There is no target 'nothing'" "$repository/scripts/check-cross" nothing
@@ -46,9 +47,10 @@ listed=$("$repository/scripts/install" --list build test lint bench)
 odd=$(grep -vE '^[a-z0-9][a-z0-9+.-]+$' <<<"$listed")
 [ -z "$odd" ] || { echo "FAILED: no package names: $odd"; failures=$((failures + 1)); }
 
-# No copy of the list anywhere else: nothing but scripts/install calls apt, except in the bare system of scripts/packages.
+# No copy of the list anywhere else: nothing but scripts/install calls apt, except in the bare systems of scripts/packages
+# and scripts/release.
 others=$(grep -lE 'apt(-get)? .*install' "$repository"/scripts/* "$repository/.ci/run" |
-  grep -vE '/scripts/(install|packages)$')
+  grep -vE '/scripts/(install|packages|release)$')
 [ -z "$others" ] || { echo "FAILED: these install packages themselves: $others"; failures=$((failures + 1)); }
 
 # The Debian packages: what they are built with is in the list, and what the list calls [build] is among it. The compiler

@@ -37,7 +37,7 @@ profile::Profile example_profile() {
   add(0xFFFF'FFFF'FFFF'0000, ~std::uint64_t{0} - 5, 0x1000);
   counts.pathless_instructions = 11;
   profile::Profile profile;
-  profile.add(counts, [](std::uint32_t /*task*/, std::uint64_t address) -> profile::Place {
+  profile.add(counts, [](TaskId /*task*/, std::uint64_t address) -> profile::Place {
     return {.path = address < 0x8000 ? "/bin/low" : "high", .address = address};
   });
   return profile;
@@ -115,7 +115,11 @@ TEST(ProfileCodec, equal_programs_stay_open_once) {
 
 count::Part example_part(std::uint32_t seed) {
   const count::PartRange range{
-      .context = {.context_id = seed, .vmid = 3, .trace_id = 0x10, .security = Security::kRealm},
+      .context = {.context_id = seed,
+                  .vmid = 3,
+                  .trace_id = 0x10,
+                  .security = Security::kRealm,
+                  .task = {.thread = -1, .moment = seed}},
       .range = {
           .start = std::uint64_t{0x8000'0000'0000} + seed, .end = 0x8000'0000'0010, .count = 4}};
   count::Part part;
@@ -132,7 +136,7 @@ count::Part example_part(std::uint32_t seed) {
   part.counts.lost_edges = 7;
   part.counts.others[2] = 8;
   part.counts.pathless_instructions = 9;
-  part.counts.unread[{1, 0x1000}] = 10;
+  part.counts.unread[{{.thread = -1, .moment = 1}, 0x1000}] = 10;
   part.counts.other_cycles = 11;
   part.reaches_through = false;
   part.first = 0x8000;
@@ -149,11 +153,12 @@ count::Part example_part(std::uint32_t seed) {
 }
 
 SliceCounts example_slice() {
-  return {
-      .seam = {.framing = true, .sources = {{.active = true, .holds = false}, {.active = false}}},
-      .parts = {example_part(1), {}},
-      .ends = {{}, example_part(2)},
-      .files = {{"/bin/app", 100, ~std::uint64_t{0}}}};
+  return {.seam = {.framing = true,
+                   .sources = {{.id = 0x10, .active = true, .holds = false},
+                               {.id = 0x12, .active = false}}},
+          .parts = {example_part(1), {}},
+          .ends = {{}, example_part(2)},
+          .files = {{"/bin/app", 100, ~std::uint64_t{0}}}};
 }
 
 TEST(SliceCodec, there_and_back) {
@@ -174,6 +179,28 @@ TEST(SliceCodec, there_and_back) {
   EXPECT_EQ(part.branch->context, slice.parts[0].branch->context);
   EXPECT_FALSE(part.direct);
   EXPECT_EQ(part.waiting_cycles, 15U);
+}
+
+TEST(SliceCodec, a_task_that_the_recording_does_not_have_is_found_wherever_it_is) {
+  static constexpr TaskId kForeign = {.thread = 5, .moment = 99};
+  const auto is_known = [](TaskId task) { return task != kForeign; };
+  EXPECT_TRUE(has_only(example_slice(), is_known));
+  const auto has_foreign = [&](auto&& put) {
+    SliceCounts slice = example_slice();
+    put(slice.ends[1]);
+    return !has_only(slice, is_known);
+  };
+  using count::Part;
+  EXPECT_TRUE(has_foreign([](Part& part) { part.counts.rows[1].context.task = kForeign; }));
+  EXPECT_TRUE(has_foreign([](Part& part) { part.counts.edges[2].context.task = kForeign; }));
+  EXPECT_TRUE(has_foreign([](Part& part) { part.counts.unread[{kForeign, 0}] = 1; }));
+  EXPECT_TRUE(has_foreign([](Part& part) { part.begun[0].context.task = kForeign; }));
+  EXPECT_TRUE(has_foreign([](Part& part) { part.waiting[0].context.task = kForeign; }));
+  EXPECT_TRUE(has_foreign([](Part& part) { part.branch->context.task = kForeign; }));
+  EXPECT_TRUE(has_foreign([](Part& part) {
+    part.direct = part.branch;
+    part.direct->context.task = kForeign;
+  }));
 }
 
 TEST(SliceCodec, content_that_is_cut_is_refused) {

@@ -7,7 +7,7 @@ The seeds are the sample, captures that `waymark synth` and `waymark assemble` m
 of ../shared/data where that folder is present.  Each run takes a seed, damages one or more of its
 files, and gives the result to a random command with random options.  A run is a finding when it
 
-  * ends by a signal, or with a status that docs/cli.md does not name;
+  * ends by a signal, or with a status that docs/output-formats.md does not name;
   * prints a sanitizer report;
   * takes more time or memory than the limits below;
   * prints control characters, or JSON or CSV that another parser does not accept;

@@ -44,14 +44,19 @@ class SmallRecording : public testing::Test {
     auto recording = perf::Recording::read(file_);
     ASSERT_TRUE(recording) << recording.error().detail;
     recording_ = *std::move(recording);
+    files_ = std::make_unique<perf::ProgramFiles>(perf::ProgramSearch{.roots = {root_.string()}});
+    images_ = another(times);
+  }
+
+  /// The images that another process would make from what open() read.
+  [[nodiscard]] std::unique_ptr<perf::ProcessImages> another(const perf::TraceTimes& times = {}) {
     std::vector<std::size_t> order(recording_.pieces.size());
     std::vector<TraceIndex> begins(order.size());
     for (std::size_t piece = 0; piece < order.size(); ++piece) {
       order[piece] = piece;
       begins[piece] = 100 * piece;
     }
-    files_ = std::make_unique<perf::ProgramFiles>(perf::ProgramSearch{.roots = {root_.string()}});
-    images_ = std::make_unique<perf::ProcessImages>(recording_, order, begins, *files_, times);
+    return std::make_unique<perf::ProcessImages>(recording_, order, begins, *files_, times);
   }
 
   /// The first byte of the code that a context sees in a memory; 0: nothing is there.

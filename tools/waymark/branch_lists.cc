@@ -54,7 +54,7 @@ class PlacesOfRecording {
 
   bool find(TraceIndex index, TraceId id, std::uint64_t context, std::uint64_t address,
             exports::BinaryPlace& out) {
-    const perf::ProgramPlace place = processes_.place(cursor_.number(index, id, context), address);
+    const perf::ProgramPlace place = processes_.place(cursor_.id(index, id, context), address);
     if (place.mapping == nullptr) return false;
     const perf::Mapping& mapping = *place.mapping;
     const bool kernel = mapping.path.starts_with(kKernelName);
@@ -252,17 +252,15 @@ bool BranchListCounts::add(const exports::BranchList& list, const AddCounts& add
     const program::Program& program = *file->program();
     const std::uint64_t slide = slide_of(name, *file);
     const CodeOfProgram code(*file, slide);
-    const exports::ExpandedBranches found =
-        exports::expand(branches,
-                        {.read = [&](std::uint64_t address,
-                                     std::uint32_t& opcode) { return code.read(address, opcode); },
-                         .is_64_bit = program.machine() == kAArch64},
-                        0);
+    const exports::ExpandedBranches found = exports::expand(
+        branches, {.read = [&](std::uint64_t address,
+                               std::uint32_t& opcode) { return code.read(address, opcode); },
+                   .is_64_bit = program.machine() == kAArch64});
     lost_ += found.lost;
     const count::Totals totals = found.counts.totals();
     instructions_ += totals.instructions;
-    const bool added = add_counts(
-        found.counts, [&](std::uint32_t /*task*/, std::uint64_t address) -> profile::Place {
+    const bool added =
+        add_counts(found.counts, [&](TaskId /*task*/, std::uint64_t address) -> profile::Place {
           return {&program, name.path, address - slide};
         });
     is_new = is_new || added;

@@ -79,7 +79,7 @@ class BranchWork {
   static Result<std::string> encode(const Record& record) { return shard::encode(record); }
   static Result<Record> read(Bytes content) { return shard::read_branch_slice(content); }
   [[nodiscard]] bool is_whole(const Record& record) const {
-    return record.seam.sources.size() == ids_.size();
+    return record.seam.is_of(trace_.capture().tree());
   }
   static constexpr std::string_view kWhyAgain{};
   /// A source without bytes in the slice keeps its state, whatever was assumed.

@@ -165,7 +165,7 @@ Counted count_in_pieces(inputs::Capture& capture, const inputs::TraceBlock& whol
 
 count::Counter::TaskFilter task_filter(const std::optional<Selection>& selection) {
   if (!selection) return {};
-  return [own = *selection](std::uint32_t task) mutable { return own.has_task(task); };
+  return [own = *selection](TaskId task) mutable { return own.has_task(task); };
 }
 
 Counted count_all(inputs::Capture& capture, const std::optional<Selection>& selection,

@@ -229,7 +229,7 @@ class MissingSink final : public Sink {
   void look_at(const Element& element) {
     if (ended_ || element.kind != ElementKind::kAddrNacc) return;
     const std::uint64_t context = std::uint64_t{element.vmid} << 32 | element.context_id;
-    const std::uint32_t task = cursor_.number(element.index, element.trace_id, context);
+    const TaskId task = cursor_.id(element.index, element.trace_id, context);
     ++times_[MissingPrograms::program_at(programs_->images(), task, element.start)];
   }
 

@@ -1,4 +1,4 @@
-// Cases of the programming model: steps on a fresh unit, as JSON.  docs/howto_program_etmv4.md.
+// Cases of the programming model: steps on a fresh unit, as JSON.  docs/howto/program_etmv4.md.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// The JSON of the commands of `waymark etm4`.  docs/howto_program_etmv4.md has the fields.
+// The JSON of the commands of `waymark etm4`.  docs/howto/program_etmv4.md has the fields.
 #pragma once
 
 #include <cstdint>

@@ -135,7 +135,7 @@ void add_etm4_plan(Command& etm4, int& exit_code) {
       etm4.add_subcommand("plan", "Convert a plan of what to trace to registers and sysfs writes");
   command
       ->add_option("PLAN", options->plan,
-                   "the plan; see docs/howto_program_etmv4.md; - for standard input")
+                   "the plan; see docs/howto/program_etmv4.md; - for standard input")
       ->required();
   add_unit_options(*command, options->unit);
   command->add_option("--elf", options->programs, "a program whose symbols the plan names")

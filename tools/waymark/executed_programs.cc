@@ -84,7 +84,7 @@ ExecutedPrograms::ExecutedPrograms(const inputs::Capture& capture, outputs::Plac
   for (const auto& [key, sum] : sums) functions_.push_back(sum);
 }
 
-program::Place ExecutedPrograms::place(std::uint32_t task, std::uint64_t address) const {
+program::Place ExecutedPrograms::place(TaskId task, std::uint64_t address) const {
   if (const perf::ProcessImages* const processes = capture_.processes(); processes != nullptr)
     return processes->place(task, address).linked();
   return places_(Element(), address);

@@ -45,7 +45,7 @@ class ExecutedPrograms {
   struct Jump {
     std::uint64_t from;  ///< Link-time.
     std::uint64_t to;    ///< In the memory of `task`.
-    std::uint32_t task;
+    TaskId task;
     std::uint64_t times;
   };
   struct Executed {
@@ -53,13 +53,13 @@ class ExecutedPrograms {
     count::Counts counts{};
     std::vector<Jump> jumps{};
     // Where an executed copy of it was in memory.
-    std::uint32_t task = 0;
+    TaskId task{};
     std::uint64_t bias = 0;
     TraceId id = 0;
     isa::Isa isa = isa::Isa::kUnknown;
   };
 
-  [[nodiscard]] program::Place place(std::uint32_t task, std::uint64_t address) const;
+  [[nodiscard]] program::Place place(TaskId task, std::uint64_t address) const;
   [[nodiscard]] Bytes read(const Executed& executed, std::uint64_t address,
                            std::span<std::uint8_t> scratch) const;
   [[nodiscard]] ExecutedFunction sum(std::size_t program, const program::Function* function) const;

@@ -1,4 +1,4 @@
-// Exit codes of waymark; docs/cli.md.
+// Exit codes of waymark; docs/output-formats.md.
 #pragma once
 
 namespace waymark::cli {

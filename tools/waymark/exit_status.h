@@ -1,4 +1,4 @@
-// What each exit code means, for --help and the man pages; docs/cli.md.
+// What each exit code means, for --help and the man pages; docs/output-formats.md.
 #pragma once
 
 #include <string_view>

@@ -346,12 +346,12 @@ std::string_view why_nothing(const inputs::Capture& capture) {
 int find_address(const FindOptions& options, Wanted& wanted, inputs::Capture& capture,
                  std::optional<Selection>& selection, Window& window, Output& output) {
   if (const int code = window.open(capture); code != kOk) return code;
-  class Ignored final : public Observer {
+  class NoDiagnostics final : public Observer {
    public:
     [[nodiscard]] bool wants_packets() const override { return false; }
   };
-  Ignored ignored;
-  capture.tree().set_observer(&ignored);
+  NoDiagnostics quiet;
+  capture.tree().set_observer(&quiet);
   std::optional<FoundWriter> writer;
   if (!options.count) writer.emplace(output, options.format, capture);
   std::array<std::optional<std::uint64_t>, kTraceIdCount> time{};

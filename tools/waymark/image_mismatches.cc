@@ -23,8 +23,7 @@ namespace waymark::cli {
 namespace {
 
 /// Whether a range has code of the kernel that changes in memory.
-bool has_switches(const perf::ProcessImages& images, std::uint32_t task,
-                  const mismatch::Walked& walked) {
+bool has_switches(const perf::ProcessImages& images, TaskId task, const mismatch::Walked& walked) {
   const perf::ProgramPlace place = images.place(task, walked.start);
   if (place.file == nullptr || !place.mapping->in_kernel) return false;
   const program::SwitchedCode* const code = place.file->switched_code();
@@ -107,7 +106,7 @@ class MismatchCollector {
                      (at.flags & kElementElValid) != 0 && at.exception_level == 0;
     if (images != nullptr) {
       const std::uint64_t context = std::uint64_t{at.vmid} << 32 | at.context_id;
-      const std::uint32_t task = images->task_at(at.index, at.trace_id, context).number;
+      const TaskId task = images->task_at(at.index, at.trace_id, context).id;
       const perf::ProgramPlace place = images->place(task, row.address);
       if (place.file != nullptr) row.program = place.file->path();
       row.in_kernel = place.mapping != nullptr && place.mapping->in_kernel;

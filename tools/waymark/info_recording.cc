@@ -151,8 +151,8 @@ void ProcessBytes::on_packet(const PacketRef& packet) {
   context.since = packet.index;
   ContextFields fields(context.value);
   if (packet.bytes.size() > 1) source->visit_fields(packet, fields);
-  const std::uint32_t number = cursor_.number(packet.index, packet.trace_id, context.value);
-  const perf::Task& task = cursor_.task(number);
+  const TaskId id = cursor_.id(packet.index, packet.trace_id, context.value);
+  const perf::Task& task = cursor_.task(id);
   Process& process = processes_[task.pid];
   if (process.bytes == 0 || begin != context.seen_begin) {
     // Looks for the programs of the process.
@@ -163,10 +163,10 @@ void ProcessBytes::on_packet(const PacketRef& packet) {
     process.name = task.name;
   process.bytes += packet.bytes.size();
   if (const auto address = fields.address()) {
-    const perf::ProgramPlace place = images_.place(number, *address);
+    const perf::ProgramPlace place = images_.place(id, *address);
     const bool missing = place.mapping != nullptr && place.file == nullptr;
     context.program =
-        missing ? &programs_[MissingPrograms::program_at(images_, number, *address)] : nullptr;
+        missing ? &programs_[MissingPrograms::program_at(images_, id, *address)] : nullptr;
   }
   if (context.program != nullptr) *context.program += packet.bytes.size();
 }

@@ -65,7 +65,7 @@ std::string MissingPrograms::reason_of(const inputs::Capture& capture,
              : "This memory is not from a file, so its code is unknown.";
 }
 
-MissingProgram MissingPrograms::program_at(const perf::ProcessImages& images, std::uint32_t task,
+MissingProgram MissingPrograms::program_at(const perf::ProcessImages& images, TaskId task,
                                            std::uint64_t address) {
   const perf::ProgramPlace place = images.place(task, address);
   if (place.mapping == nullptr) return {};
@@ -81,7 +81,7 @@ void MissingPrograms::add(const Times& times) {
 
 void MissingPrograms::add(const Element& element) {
   const std::uint64_t context = std::uint64_t{element.vmid} << 32 | element.context_id;
-  const std::uint32_t task = images_.task_at(element.index, element.trace_id, context).number;
+  const TaskId task = images_.task_at(element.index, element.trace_id, context).id;
   add(Times{{program_at(images_, task, element.start), 1}});
 }
 

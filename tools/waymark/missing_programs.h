@@ -47,7 +47,7 @@ class MissingPrograms {
   static std::string reason_of(const inputs::Capture& capture, const MissingProgram& program);
 
   /// What is at an address.
-  static MissingProgram program_at(const perf::ProcessImages& images, std::uint32_t task,
+  static MissingProgram program_at(const perf::ProcessImages& images, TaskId task,
                                    std::uint64_t address);
 
  private:

@@ -16,7 +16,7 @@ ProgramCounts fold_programs(const count::Counts& counts, const perf::ProcessImag
     if (inserted) all.programs.push_back({.path = path, .program = program});
     return at->second;
   };
-  const auto locate = [&](std::uint32_t task, std::uint64_t address) -> count::ProgramAddress {
+  const auto locate = [&](TaskId task, std::uint64_t address) -> count::ProgramAddress {
     const perf::ProgramPlace place = images.place(task, address);
     if (place.mapping == nullptr) return {number_of(nullptr, "", nullptr), address};
     const std::string& path = place.mapping->path;
@@ -30,7 +30,7 @@ ProgramCounts fold_programs(const count::Counts& counts, const perf::ProcessImag
 }
 
 void ProgramSum::add(const count::Counts& counts, const profile::Locate& locate) {
-  const auto place_of = [&](std::uint32_t task, std::uint64_t address) -> count::ProgramAddress {
+  const auto place_of = [&](TaskId task, std::uint64_t address) -> count::ProgramAddress {
     const profile::Place place = locate(task, address);
     const auto [number, is_new] = numbers_.number_of(place);
     if (is_new)

@@ -9,14 +9,13 @@ namespace waymark::cli {
 profile::Locate program_locator(const inputs::Capture& capture, outputs::PlaceLookup places) {
   const perf::ProcessImages* const processes = capture.processes();
   if (processes == nullptr) {
-    return [places = std::move(places)](std::uint32_t /*task*/,
-                                        std::uint64_t address) -> profile::Place {
+    return [places = std::move(places)](TaskId /*task*/, std::uint64_t address) -> profile::Place {
       const program::Place place = places(Element(), address);
       if (place.program == nullptr) return {.address = address};
       return {place.program, place.program->path(), place.address};
     };
   }
-  return [processes](std::uint32_t task, std::uint64_t address) -> profile::Place {
+  return [processes](TaskId task, std::uint64_t address) -> profile::Place {
     const perf::ProgramPlace place = processes->place(task, address);
     if (place.mapping == nullptr) return {.address = address};
     const program::Place linked = place.linked();

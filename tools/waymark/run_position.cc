@@ -79,8 +79,8 @@ void RunPositions::on_thread(diff::ThreadNumber thread, const Element& /*element
   if (steps_.size() <= thread) steps_.resize(std::size_t{thread} + 1);
 }
 
-void RunPositions::on_step(diff::ThreadNumber thread, const diff::Step& step,
-                           std::uint32_t /*space*/, const Element& at) {
+void RunPositions::on_step(diff::ThreadNumber thread, const diff::Step& step, TaskId /*space*/,
+                           const Element& at) {
   completed_ = true;
   take(thread, step, at);
   ++steps_[thread];

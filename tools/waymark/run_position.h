@@ -34,8 +34,7 @@ class RunPositions {
 
   // For Threads.
   void on_thread(diff::ThreadNumber thread, const Element& element);
-  void on_step(diff::ThreadNumber thread, const diff::Step& step, std::uint32_t space,
-               const Element& at);
+  void on_step(diff::ThreadNumber thread, const diff::Step& step, TaskId space, const Element& at);
   void on_range(diff::ThreadNumber thread, const Element& element);
   void on_cycles(diff::ThreadNumber /*thread*/, std::uint64_t /*cycles*/) {}
 

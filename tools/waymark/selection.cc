@@ -109,14 +109,16 @@ bool Selection::decide(const perf::Task& task) const {
   return allows(pids_, task.pid) && allows(tids_, task.tid) && allows(names_, task.name);
 }
 
-bool Selection::has_task(std::uint32_t number) {
-  if (number >= known_.size()) known_.resize(number + 1);
-  std::optional<bool>& known = known_[number];
-  if (!known) known = decide(images_->task(number));
-  return *known;
+bool Selection::has_task(TaskId task) {
+  if (asked_ == task) return selected_;
+  const auto [known, inserted] = known_.try_emplace(task);
+  if (inserted) known->second = decide(images_->task(task));
+  asked_ = task;
+  selected_ = known->second;
+  return selected_;
 }
 
-bool Selection::has_place(std::uint32_t task, std::uint64_t address) {
+bool Selection::has_place(TaskId task, std::uint64_t address) {
   if (programs_.empty()) return true;
   if (task != task_ || address < first_ || address > last_) {
     const perf::ProgramPlace place = images_->place(task, address);
@@ -130,7 +132,7 @@ bool Selection::has_place(std::uint32_t task, std::uint64_t address) {
 
 bool Selection::shows(const Element& element) {
   const std::uint64_t context = std::uint64_t{element.vmid} << 32 | element.context_id;
-  const std::uint32_t task = cursor_.number(element.index, element.trace_id, context);
+  const TaskId task = cursor_.id(element.index, element.trace_id, context);
   if (!has_task(task)) return false;
   if (programs_.empty()) return true;
   const bool is_code = element.kind == ElementKind::kInstrRange ||

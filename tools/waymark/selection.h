@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,9 +37,9 @@ class Selection {
   /// Whether the element is of a selected task, and, with --dso, of code in a selected program.
   [[nodiscard]] bool shows(const Element& element);
 
-  [[nodiscard]] bool has_task(std::uint32_t number);
+  [[nodiscard]] bool has_task(TaskId task);
   /// True without --dso.
-  [[nodiscard]] bool has_place(std::uint32_t task, std::uint64_t address);
+  [[nodiscard]] bool has_place(TaskId task, std::uint64_t address);
   [[nodiscard]] bool by_program() const { return !programs_.empty(); }
 
  private:
@@ -52,10 +53,13 @@ class Selection {
   std::vector<std::int32_t> pids_;
   std::vector<std::int32_t> tids_;
   std::vector<std::string> names_;
-  std::vector<std::string> programs_;       ///< Paths as the recording has them.
-  std::vector<std::optional<bool>> known_;  ///< By the number of the task.
+  std::vector<std::string> programs_;  ///< Paths as the recording has them.
+  std::map<TaskId, bool> known_;
+  // The last answer of has_task().
+  std::optional<TaskId> asked_{};
+  bool selected_ = false;
   // The last answer of has_place().
-  std::uint32_t task_ = 0;
+  TaskId task_{};
   std::uint64_t first_ = 1;
   std::uint64_t last_ = 0;
   bool in_program_ = false;

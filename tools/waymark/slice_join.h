@@ -67,8 +67,8 @@ void report_again(const std::string& path, std::size_t again, std::size_t count,
 //   consumer()              that of the decoder
 //   record_of(Slice&)       a Record, without files
 //   encode(Record)          Result<std::string>
-//   read(Bytes)             Result<Record>; the number of its sources may be wrong
-//   is_whole(Record)        the number of its sources is right
+//   read(Bytes)             Result<Record>; it may be of another capture
+//   is_whole(Record)        it is of the sources and tasks of the capture
 //   begins_right(Record)    its slice was begun with the state that add() left; kBadData: the
 //                           content of the part does not fit together
 //   kWhyAgain               why begins_right() can say no; empty: as for the decoder

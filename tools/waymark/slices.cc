@@ -18,6 +18,7 @@
 #include "waymark/base/plural.h"
 #include "waymark/parallel/counting.h"
 #include "waymark/parallel/slice_decoder.h"
+#include "waymark/perf/process_images.h"
 #include "waymark/shard/slice_codec.h"
 #include "waymark/shard/table_slice_codec.h"
 
@@ -59,7 +60,10 @@ class CountWork {
   using Record = shard::SliceCounts;
 
   CountWork(inputs::Capture& capture, const std::optional<Selection>& selection)
-      : consumer_(capture.tree()), sums_(capture.tree().sources().size()), ends_(sums_.size()) {
+      : capture_(capture),
+        consumer_(capture.tree()),
+        sums_(capture.tree().sources().size()),
+        ends_(sums_.size()) {
     consumer_.set_tasks(capture.image().selector(), task_filter(selection));
   }
 
@@ -77,7 +81,10 @@ class CountWork {
   static Result<std::string> encode(const Record& record) { return shard::encode(record); }
   static Result<Record> read(Bytes content) { return shard::read_slice(content); }
   [[nodiscard]] bool is_whole(const Record& record) const {
-    return record.parts.size() == sums_.size();
+    const perf::ProcessImages* const processes = capture_.processes();
+    return record.seam.is_of(capture_.tree()) && shard::has_only(record, [processes](TaskId task) {
+             return processes == nullptr ? task == TaskId{} : processes->has_task(task);
+           });
   }
   static constexpr std::string_view kWhyAgain{};
   /// What a counter needs of the trace before is in its part.
@@ -106,6 +113,7 @@ class CountWork {
   }
 
  private:
+  inputs::Capture& capture_;
   parallel::CountingConsumer consumer_;
   std::vector<count::Stitcher> sums_;
   std::vector<count::Part> ends_;

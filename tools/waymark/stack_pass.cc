@@ -56,10 +56,10 @@ class TaskOwners {
   explicit TaskOwners(const perf::ProcessImages& images) : cursor_(images) {}
 
   stacks::Owner operator()(const Element& element) {
-    const std::uint32_t number = cursor_.number(
-        element.index, element.trace_id, std::uint64_t{element.vmid} << 32 | element.context_id);
-    const perf::Task& task = cursor_.task(number);
-    return {.thread = static_cast<std::uint32_t>(task.tid), .space = number};
+    const TaskId id = cursor_.id(element.index, element.trace_id,
+                                 std::uint64_t{element.vmid} << 32 | element.context_id);
+    const perf::Task& task = cursor_.task(id);
+    return {.thread = static_cast<std::uint32_t>(task.tid), .space = id};
   }
 
  private:

@@ -71,7 +71,7 @@ class StackWork {
 
   StackWork(inputs::Capture& capture, outputs::PlaceLookup places,
             const std::optional<Selection>& selection)
-      : pieces_(capture, std::move(places), selection) {
+      : capture_(capture), pieces_(capture, std::move(places), selection) {
     for (const Source* source : capture.tree().sources()) ids_.push_back(source->trace_id());
     ends_.resize(ids_.size());
   }
@@ -91,7 +91,7 @@ class StackWork {
   static Result<std::string> encode(const Record& record) { return shard::encode(record); }
   static Result<Record> read(Bytes content) { return shard::read_stack_slice(content); }
   [[nodiscard]] bool is_whole(const Record& record) const {
-    return record.seam.sources.size() == ids_.size();
+    return record.seam.is_of(capture_.tree());
   }
   static constexpr std::string_view kWhyAgain =
       "the programs in memory changed while a function of theirs was on the stack";
@@ -120,6 +120,7 @@ class StackWork {
   }
 
  private:
+  inputs::Capture& capture_;
   StackPieces pieces_;
   std::vector<TraceId> ids_;  ///< By source.
   std::vector<std::shared_ptr<const std::string>> ends_;

@@ -30,8 +30,7 @@ class RecordingPlaces {
   explicit RecordingPlaces(const perf::ProcessImages& images) : images_(&images), cursor_(images) {}
 
   program::Place operator()(const Element& element, std::uint64_t address) {
-    const std::uint32_t task =
-        cursor_.number(element.index, element.trace_id, context_number(element));
+    const TaskId task = cursor_.id(element.index, element.trace_id, context_number(element));
     if (task == task_ && address >= first_ && address <= last_) return {program_, address - bias_};
     const perf::ProgramPlace place = images_->place(task, address);
     const program::Place found = place.linked();
@@ -51,7 +50,7 @@ class RecordingPlaces {
   const perf::ProcessImages* images_;
   perf::TaskCursor cursor_;
   // The last function; nowhere at first.
-  std::uint32_t task_ = 0;
+  TaskId task_{};
   std::uint64_t first_ = 1;
   std::uint64_t last_ = 0;
   std::uint64_t bias_ = 0;

@@ -205,7 +205,9 @@ class JoinWork final : public TableWork {
  public:
   template <class... Arguments>
   explicit JoinWork(const TableFolder& folder, inputs::Capture& capture, Arguments&&... arguments)
-      : TableWork(capture, std::forward<Arguments>(arguments)...), folder_(folder) {
+      : TableWork(capture, std::forward<Arguments>(arguments)...),
+        folder_(folder),
+        tree_(capture.tree()) {
     for (const Source* source : capture.tree().sources()) ids_.push_back(source->trace_id());
     ends_.resize(ids_.size());
   }
@@ -258,9 +260,7 @@ class JoinWork final : public TableWork {
     if (!slice) return std::unexpected(slice.error());
     return shard::read_slice_events(bytes_of(slice->events));
   }
-  [[nodiscard]] bool is_whole(const Record& record) const {
-    return record.seam.sources.size() == ids_.size();
-  }
+  [[nodiscard]] bool is_whole(const Record& record) const { return record.seam.is_of(tree_); }
   static constexpr std::string_view kWhyAgain =
       "the programs in memory changed while a function of theirs was on the stack";
   /// Also does what the slice does to the stacks.  What was written of them cannot be taken back,
@@ -324,6 +324,7 @@ class JoinWork final : public TableWork {
   }
 
   const TableFolder& folder_;
+  const DecodeTree& tree_;
   std::vector<TraceId> ids_;  ///< By source.
   OpenPart<exports::CallsPart> calls_;
   OpenPart<exports::MessagesPart> messages_;

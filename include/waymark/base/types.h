@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cassert>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -25,6 +26,19 @@ inline constexpr TraceId kTraceIdCount = 0x80;
 /// 0x01..0x6F are trace sources; 0 is padding and 0x70..0x7F are reserved.
 constexpr bool is_source_id(TraceId id) { return id > 0 && id < 0x70; }
 constexpr bool is_reserved_id(TraceId id) { return id == 0 || (id >= 0x70 && id < kTraceIdCount); }
+
+/// Names what executed where a recording tells threads apart: a thread, from a moment on.  It means
+/// the same in every process that opens the recording, so it may be stored.
+struct TaskId {
+  std::int32_t thread = 0;   ///< -1: not known.
+  std::uint32_t moment = 0;  ///< The number of events of the recording that happened before.
+  friend auto operator<=>(const TaskId&, const TaskId&) = default;
+
+  /// Different for different tasks, for hashes.
+  [[nodiscard]] constexpr std::uint64_t bits() const {
+    return std::uint64_t{static_cast<std::uint32_t>(thread)} << 32 | moment;
+  }
+};
 
 using Bytes = std::span<const std::uint8_t>;
 

@@ -74,7 +74,7 @@ class Counter {
   void set_shares_cycles(bool share);
 
   /// Which tasks are counted.  Several threads may call a copy each.
-  using TaskFilter = std::function<bool(std::uint32_t task)>;
+  using TaskFilter = std::function<bool(TaskId task)>;
 
   /// Counts the tasks of `selector` apart: call it before anything is counted.  It must outlive
   /// this.  nullptr: there is one task.  What `filter` refuses is left out,

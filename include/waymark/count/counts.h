@@ -28,7 +28,7 @@ struct Context {
   TraceId trace_id = 0;
   std::uint8_t exception_level = 0;
   Security security = Security::kSecure;
-  std::uint32_t task = 0;  ///< image::ImageSelector::Task::number; 0 without a selector.
+  TaskId task{};  ///< From an image::ImageSelector; without one, the default.
   friend auto operator<=>(const Context&, const Context&) = default;
 };
 
@@ -117,7 +117,7 @@ struct Counts {
   /// Instructions of Q elements whose path is unknown: they are in no range.
   std::uint64_t pathless_instructions = 0;
   /// Where no code could be read, if a selector tells tasks apart: how often, by task and page.
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> unread{};
+  std::map<std::pair<TaskId, std::uint64_t>, std::uint64_t> unread{};
   /// Cycles without a row, in which nothing known was executed.
   std::uint64_t other_cycles = 0;
 
@@ -125,7 +125,7 @@ struct Counts {
   /// The same; it may use the memory of `other`.
   void add(Counts&& other);
   /// Removes the rows and edges of tasks that the filter refuses.
-  void keep(const std::function<bool(std::uint32_t task)>& filter);
+  void keep(const std::function<bool(TaskId task)>& filter);
   /// False: add() would put this row into `rest`.
   [[nodiscard]] bool has_room_for(const Row& row) const;
   /// Sorts rows and edges, and adds up equal ones.

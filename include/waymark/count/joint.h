@@ -32,7 +32,7 @@ class JointAddresses {
 };
 
 /// Says which program a task has at an address.
-using Locate = std::function<ProgramAddress(std::uint32_t task, std::uint64_t address)>;
+using Locate = std::function<ProgramAddress(TaskId task, std::uint64_t address)>;
 
 /// The counts of all tasks together, by joint addresses and without contexts.
 Counts fold(const Counts& counts, JointAddresses& addresses, const Locate& locate);

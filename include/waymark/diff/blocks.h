@@ -62,9 +62,9 @@ class Blocks {
   Blocks(Programs& programs, std::array<Places, kSides> places)
       : programs_(programs), places_(std::move(places)) {}
 
-  /// The number of a step, which it counts.  `space`: steps with the same number have the same
+  /// The number of a step, which it counts.  `space`: steps with the same one have the same
   /// programs in memory.  `at`: an element of the same thread and time.  kNoBlock: is_full().
-  BlockNumber add(Side side, const Step& step, std::uint32_t space, const Element& at) {
+  BlockNumber add(Side side, const Step& step, TaskId space, const Element& at) {
     Cache& cache = caches_[side];
     const Raw raw{step.start, step.end, step.exception, space, step.leave};
     // Nearly all steps are followed by the same one as before.
@@ -93,7 +93,7 @@ class Blocks {
     std::uint64_t start = 0;
     std::uint64_t end = 0;
     std::uint32_t exception = 0;
-    std::uint32_t space = 0;
+    TaskId space{};
     Leave leave = Leave::kBranch;
     friend bool operator==(const Raw&, const Raw&) = default;
   };

@@ -112,8 +112,7 @@ class Comparison {
   class Visitor;
 
   void add_thread(Side side, ThreadNumber thread, const Element& element);
-  void add_step(Side side, ThreadNumber thread, const Step& step, std::uint32_t space,
-                const Element& at);
+  void add_step(Side side, ThreadNumber thread, const Step& step, TaskId space, const Element& at);
   void add_cycles(Side side, ThreadNumber thread, std::uint64_t cycles);
   void advance();
   void pair_rest();

@@ -19,7 +19,7 @@ namespace waymark::diff {
 /// Whose instructions an element is about.
 struct Owner {
   std::uint64_t thread = 0;  ///< Equal numbers of one source are one thread.
-  std::uint32_t space = 0;   ///< Elements with the same number have the same programs in memory.
+  TaskId space{};            ///< Elements with the same one have the same programs in memory.
 };
 
 /// How a run is read.
@@ -76,7 +76,7 @@ class Threads {
  private:
   struct Thread {
     ThreadNumber number = 0;
-    std::uint32_t space = 0;
+    TaskId space{};
     Stepper stepper;
     Element last{};  ///< Its last range.
   };

@@ -1,5 +1,5 @@
 // A description of what to trace, written by a person: the file and its contents.
-// docs/howto_program_etmv4.md has the grammar.
+// docs/howto/program_etmv4.md has the grammar.
 #pragma once
 
 #include <array>

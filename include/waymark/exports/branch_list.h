@@ -131,8 +131,7 @@ struct ExpandedBranches {
   std::uint64_t lost = 0;  ///< Outcomes for which there was no waypoint.
 };
 
-/// Finds the instructions between the outcomes.  Rows have `task` in their context.
-ExpandedBranches expand(const BranchesOfBinary& branches, const BinaryCode& code,
-                        std::uint32_t task);
+/// Finds the instructions between the outcomes.
+ExpandedBranches expand(const BranchesOfBinary& branches, const BinaryCode& code);
 
 }  // namespace waymark::exports

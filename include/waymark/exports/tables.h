@@ -1,4 +1,4 @@
-// Tables of Parquet: what happened and what was executed, for databases.  docs/howto_tables.md.
+// Tables of Parquet: what happened and what was executed, for databases.  docs/howto/tables.md.
 #pragma once
 
 #include <cstdint>

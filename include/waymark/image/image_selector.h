@@ -24,7 +24,7 @@ class ImageSelector {
 
   /// What executed there, and how far that is known to hold for this source and context.
   struct Task {
-    std::uint32_t number = 0;  ///< Tasks with one number have the same memory.
+    TaskId id{};  ///< One task has one memory.
     TraceIndex begin = 0;
     TraceIndex end = kNoIndex;  ///< Excluded.
   };

@@ -1,4 +1,4 @@
-// The address of a live source, as users write it.  See docs/howto_live.md.
+// The address of a live source, as users write it.  See docs/howto/live.md.
 #pragma once
 
 #include <cstdint>

@@ -17,6 +17,7 @@ namespace waymark::parallel {
 /// What a slice knows about its end, where the next one begins.
 struct Seam {
   struct OfSource {
+    TraceId id = 0;
     /// It had bytes in the slice, or was reset there.  False: its state at the end is that at the
     /// beginning, and the slice says nothing about it.
     bool active = true;
@@ -27,6 +28,9 @@ struct Seam {
   bool framing = false;             ///< The same for the frames.
   std::vector<OfSource> sources{};  ///< In the order of DecodeTree::sources().
   friend bool operator==(const Seam&, const Seam&) = default;
+
+  /// Whether its sources are those of the tree.
+  [[nodiscard]] bool is_of(const DecodeTree& tree) const;
 };
 
 struct Slice {

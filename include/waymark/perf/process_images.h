@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -40,10 +39,10 @@ struct ProgramPlace {
 
 /// A thread while it has one name, process and memory.
 struct Task {
-  std::int32_t tid = -1;  ///< -1: not known.
-  std::int32_t pid = -1;  ///< The same.
-  std::string name{};     ///< Empty: not known.
-  std::size_t memory = 0;
+  std::int32_t tid = -1;   ///< -1: not known.
+  std::int32_t pid = -1;   ///< The same.
+  std::string name{};      ///< Empty: not known.
+  std::size_t memory = 0;  ///< Means nothing outside the ProcessImages that gave it.
 
   friend bool operator==(const Task&, const Task&) = default;
 };
@@ -60,14 +59,15 @@ class ProcessImages final : public image::ImageSelector {
 
   [[nodiscard]] const image::Image& image_at(TraceIndex index, TraceId trace_id,
                                              std::uint64_t context) const override;
-  /// The number of a task().
   [[nodiscard]] ImageSelector::Task task_at(TraceIndex index, TraceId trace_id,
                                             std::uint64_t context) const override;
 
-  /// Valid as long as the object.
-  [[nodiscard]] const perf::Task& task(std::uint32_t number) const;
+  /// The thread as it was at the moment.  Valid as long as the object.
+  [[nodiscard]] const perf::Task& task(TaskId id) const;
+  /// Whether task_at() can give it: another recording, or damage, has other tasks.
+  [[nodiscard]] bool has_task(TaskId id) const;
   /// The file that shows an address to a task; `mapping` is nullptr if there is none.
-  [[nodiscard]] ProgramPlace place(std::uint32_t task, std::uint64_t address) const;
+  [[nodiscard]] ProgramPlace place(TaskId task, std::uint64_t address) const;
 
   /// All tasks that the recording names, whether they were traced or not.
   [[nodiscard]] std::vector<perf::Task> known_tasks() const;
@@ -107,8 +107,7 @@ class ProcessImages final : public image::ImageSelector {
   /// Made when they are first asked for.
   struct Tasks {
     std::shared_mutex mutex{};
-    std::deque<perf::Task> all{};
-    std::unordered_map<std::int32_t, History<std::uint32_t>> of{};  ///< By tid.
+    std::unordered_map<std::int32_t, History<perf::Task>> of{};  ///< By tid; none is empty.
   };
   struct TimedMoment {
     TraceIndex from = 0;
@@ -124,7 +123,7 @@ class ProcessImages final : public image::ImageSelector {
                                        std::uint64_t context) const;
   [[nodiscard]] std::int32_t thread_on(std::int32_t cpu, const Stretch& stretch) const;
   [[nodiscard]] perf::Task task_in(Moment moment, std::int32_t tid) const;
-  [[nodiscard]] const History<std::uint32_t>& tasks_of(std::int32_t tid) const;
+  [[nodiscard]] const History<perf::Task>& tasks_of(std::int32_t tid) const;
   [[nodiscard]] const Memory& memory(std::size_t number) const;
   std::size_t memory_of(std::int32_t pid);
 
@@ -153,33 +152,32 @@ class TaskCursor {
   /// `images` must outlive it.
   explicit TaskCursor(const ProcessImages& images) : images_(&images) {}
 
-  /// The number of the task.
-  std::uint32_t number(TraceIndex index, TraceId trace_id, std::uint64_t context) {
+  TaskId id(TraceIndex index, TraceId trace_id, std::uint64_t context) {
     if (trace_id != trace_id_ || context != context_ || index < task_.begin || index >= task_.end) {
       task_ = images_->task_at(index, trace_id, context);
       trace_id_ = trace_id;
       context_ = context;
     }
-    return task_.number;
+    return task_.id;
   }
   const Task& task(TraceIndex index, TraceId trace_id, std::uint64_t context) {
-    return task(number(index, trace_id, context));
+    return task(id(index, trace_id, context));
   }
-  const Task& task(std::uint32_t number) {
-    if (shown_ == nullptr || number != shown_number_) {
-      shown_ = &images_->task(number);
-      shown_number_ = number;
+  const Task& task(TaskId id) {
+    if (shown_ == nullptr || id != shown_id_) {
+      shown_ = &images_->task(id);
+      shown_id_ = id;
     }
     return *shown_;
   }
 
  private:
   const ProcessImages* images_;
-  image::ImageSelector::Task task_{.number = 0, .begin = kNoIndex, .end = 0};
+  image::ImageSelector::Task task_{.id = {}, .begin = kNoIndex, .end = 0};
   TraceId trace_id_ = 0;
   std::uint64_t context_ = 0;
   const Task* shown_ = nullptr;
-  std::uint32_t shown_number_ = 0;
+  TaskId shown_id_{};
 };
 
 }  // namespace waymark::perf

@@ -22,7 +22,7 @@ struct Place {
 };
 
 /// Finds the program of a task at an address.
-using Locate = std::function<Place(std::uint32_t task, std::uint64_t address)>;
+using Locate = std::function<Place(TaskId task, std::uint64_t address)>;
 
 /// Taken branches from one instruction to one target.
 struct Branch {

@@ -1,5 +1,5 @@
 // The plan of a job: its inputs as they were when it was planned, and which of them each shard has.
-// docs/howto_fleet.md describes its file.
+// docs/howto/fleet.md describes its file.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // Counts of one slice of a trace as the content of parts.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,10 @@ struct SliceCounts {
 
 /// The same counts always give the same bytes.
 std::string encode(const SliceCounts& counts);
+
+/// Whether the tasks of the counts are those that `is_known` says.  Others are of another
+/// recording.
+bool has_only(const SliceCounts& counts, const std::function<bool(TaskId)>& is_known);
 
 /// kBadData: it is not the counts of a slice.
 Result<SliceCounts> read_slice(Bytes content);

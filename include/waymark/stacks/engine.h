@@ -26,7 +26,7 @@ namespace waymark::stacks {
 /// Whose instructions an element is about.
 struct Owner {
   std::uint64_t thread = 0;
-  std::uint32_t space = 0;  ///< Elements with the same number have the same programs in memory.
+  TaskId space{};  ///< Elements with the same one have the same programs in memory.
 };
 
 /// Whether an element is about the execution of instructions, and so about one thread.

@@ -1,5 +1,5 @@
 // A trace unit that its registers control, as a plan or a live unit has set them: which
-// instructions it traces, and how.  docs/howto_program_etmv4.md.
+// instructions it traces, and how.  docs/howto/program_etmv4.md.
 #pragma once
 
 #include <cstdint>

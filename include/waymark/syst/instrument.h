@@ -1,6 +1,6 @@
 // Instrumentation: a program sends SyS-T messages.  Header only, C++20, without allocation, and
 // with no other header of Waymark than arguments.h, so that firmware can use it.  See mipi-syst.md
-// 1 to 4 and 10.  docs/howto_syst.md has a walk-through.
+// 1 to 4 and 10.  docs/howto/syst.md has a walk-through.
 #pragma once
 
 #include <array>

@@ -7,17 +7,50 @@ import re
 import resource
 import select
 import signal
+import shutil
 import subprocess
+import tempfile
 import threading
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 # A limit against hangs only: no test depends on the speed of the machine.
 HANG_SECONDS = 600
 
+# Valgrind's memcheck sees values that were never set, which sanitizers do not.  It runs the programs with
+# WAYMARK_MEMCHECK=1, except where a test limits their memory.
+OURS = ('waymark', 'trc_pkt_lister', 'systprint')
+MEMCHECK = bool(os.environ.get('WAYMARK_MEMCHECK'))
+# Memory that is not set, or was freed, has these bytes; also in large blocks, which would have a mapping of their
+# own with zeros.  Merges always run so, because they read what other processes wrote; all commands with
+# WAYMARK_POISON=1.
+POISON = {'MALLOC_PERTURB_': '165', 'GLIBC_TUNABLES': 'glibc.malloc.perturb=165:glibc.malloc.mmap_threshold=33554432'}
+POISON_ALL = bool(os.environ.get('WAYMARK_POISON'))
+
 # What a crash or a sanitizer leaves on standard error.
 CRASH = re.compile(rb'terminate called|Sanitizer|runtime error:|Assertion .* failed|std::\w+ *what\(\)')
 CONTROL = re.compile(rb'[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]')
+
+
+class Memcheck:
+    """Runs programs under memcheck, and collects what it reports."""
+
+    def __init__(self):
+        self.folder = Path(tempfile.mkdtemp(prefix='memcheck'))
+
+    def command(self, command):
+        return [shutil.which('valgrind') or 'valgrind', '-q', '--num-callers=30', '--child-silent-after-fork=yes',
+                f'--suppressions={Path(__file__).with_name("memcheck.supp")}', f'--log-file={self.folder}/%p', *command]
+
+    def reports(self):
+        """What was reported since the last call."""
+        texts = []
+        for log in sorted(self.folder.iterdir()):
+            if text := log.read_text(errors='replace').strip():
+                texts.append(text)
+            log.unlink()
+        return texts
 
 
 def excerpt(data):
@@ -118,6 +151,9 @@ class Result:
         return self
 
 
+MEMCHECKS = Memcheck() if MEMCHECK else None
+
+
 class Runner:
     """Runs programs in a separate folder, with a fixed environment.
 
@@ -125,10 +161,12 @@ class Runner:
     status (a signal still fails the test, unless it is expected as a negative status).
     """
 
-    def __init__(self, program, folder, home):
+    def __init__(self, program, folder, home, memcheck=None, poison=POISON_ALL):
         self.program = program
         self.folder = folder
         self.home = home
+        self.memcheck = memcheck or MEMCHECKS
+        self.poison = poison
 
     def environment(self, changes):
         """The caller's environment without the variables that would change the output."""
@@ -152,6 +190,10 @@ class Runner:
         services.
         """
         command = [str(self.program), *map(str, args)]
+        if self.memcheck and not limits and Path(self.program).name in OURS:
+            command = self.memcheck.command(command)
+        if self.poison or (args and args[0] == 'merge'):
+            env = {**POISON, **(env or {})}
 
         def prepare():
             for kind, value in (limits or {}).items():

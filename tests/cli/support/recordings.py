@@ -1,4 +1,6 @@
 """Changes recordings of perf: a perf.data that `waymark synth` wrote, record by record."""
+import random
+import shutil
 import struct
 from dataclasses import dataclass, field
 
@@ -103,6 +105,36 @@ def mmap2(pid, address, size, offset, path, build_id=None, time=0, mode=USER, ex
     body = struct.pack('<IIQQQ', pid & 0xffffffff, pid & 0xffffffff, address, size, offset) + where
     body += struct.pack('<II', 5 if executable else 1, 2) + name_bytes(path) + stamp(pid & 0xffffffff, time)
     return Record(MMAP2, mode | (0 if build_id is None else 1 << 14), body)
+
+
+EXEC = 1 << 13
+
+
+def add_execs(folder, seed, most=4):
+    """Lets processes of folder/perf.data execute other programs at the same addresses, between two AUX records.
+
+    The programs are copies, so the trace is still right, but each has a name, a file and a memory of its own.
+    """
+    chosen = random.Random(seed)
+    recording = Recording.read(folder / 'perf.data')
+    def program_of(mapping):
+        return mapping.body[64:].split(b'\0')[0].decode()
+    mappings = [record for record in recording.of(MMAP2) if (folder / program_of(record).lstrip('/')).is_file()]
+    for number in range(chosen.randint(1, most)):
+        pid, = struct.unpack_from('<I', chosen.choice(mappings).body)
+        place = chosen.choice([i for i, record in enumerate(recording.records) if record.kind == AUX])
+        time, = struct.unpack_from('<Q', recording.records[place].body[-24:])
+        name = struct.pack('<II', pid, pid) + name_bytes(f'exec-{number}')
+        added = {0: Record(COMM, EXEC, name + stamp(pid, time))}
+        for mapping in mappings:
+            address, size, offset = struct.unpack_from('<QQQ', mapping.body, 8)
+            if mapping.body.startswith(struct.pack('<I', pid)) and address not in added:
+                path = program_of(mapping)
+                other = f'{path}.{number}'
+                shutil.copyfile(folder / path.lstrip('/'), folder / other.lstrip('/'))
+                added[address] = mmap2(pid, address, size, offset, other, time=time)
+        recording.records[place:place] = added.values()
+    recording.write(folder / 'perf.data')
 
 
 def jitdump(pid, loads):

@@ -16,6 +16,7 @@ expect() {
 }
 
 expect 'ID 0x10: 9086 bytes' "$folder/count_frames" "$sample/trace.bin"
+expect '34713 instructions' "$folder/count_from" "$sample" 4096
 expect ' I_ATOM_F1' "$folder/count_packets" "$sample"
 expect '44901 instructions' "$folder/hot_code" "$sample"
 expect 'ID 0x10  exception 2, returns to 0x400548' "$folder/exception_sink" "$sample"
@@ -23,7 +24,7 @@ expect 'ID 0x10  exception 2, returns to 0x400548' "$folder/exception_sink" "$sa
 expect 'Hi!.' "$folder/live_console" - < <(printf '\000\000\000\000\000\200\002Hi\002!.')
 
 # Each example is short.
-for file in "$root"/examples/{count_frames,count_packets,count_instructions,hot_code,exception_sink,live_console}.cc; do
+for file in "$root"/examples/{count_frames,count_from,count_packets,count_instructions,hot_code,exception_sink,live_console}.cc; do
   lines=$(wc -l <"$file")
   [ "$lines" -lt 60 ] || { echo "FAILED: $file has $lines lines; an example has less than 60."; failures=$((failures + 1)); }
 done
