@@ -181,7 +181,7 @@ TEST_F(ProcessImagesTest, a_cursor_gives_the_same_answers) {
 }
 
 // A part of a job names tasks, and the merge looks them up in a recording that it has not decoded.
-TEST_F(ProcessImagesTest, tasks_are_the_same_where_nobody_asked_for_them_before) {
+TEST_F(ProcessImagesTest, tasks_are_the_same_without_an_earlier_query) {
   RecordBytes records;
   one_unit(records, 0x841).comm(at(1), "alpha").mmap2(at(1), kAddress, 0x1000, 0, "/a");
   records.comm(at(1, kOtherPid), "beta").mmap2(at(1, kOtherPid), kAddress, 0x1000, 0, "/b");

@@ -146,7 +146,7 @@ void add_etm4_simulate(Command& etm4, int& exit_code) {
   command->add_flag("--check", options->check,
                     "compare the results with those in the file instead of printing them");
   command->add_flag("--fixed", options->fixed,
-                    "simulate a driver without its bugs, which docs/howto_program_etmv4.md lists");
+                    "simulate a driver without its bugs, which docs/howto/program_etmv4.md lists");
   add_format_option(*command, options->format, false);
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
