@@ -139,7 +139,7 @@ std::string instead(std::string_view wanted, const Plan& done) {
 }
 
 // The text as one word of a shell.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string word = "'";
   for (const char c : text) {
     if (c == '\'') {
@@ -177,7 +177,7 @@ PerfLine perf_line(const Plan& plan, const IdRegisters& id, const Environment& e
   line.command = fmt::format("perf record -e {}/{}", event, modifier);
   if (!c.filters.empty()) {
     line.command +=
-        fmt::format(" --filter {}", quoted(fmt::format("{}", fmt::join(c.filters, ", "))));
+        fmt::format(" --filter {}", in_quotes(fmt::format("{}", fmt::join(c.filters, ", "))));
   }
   line.command += " -- COMMAND";
 
@@ -223,7 +223,7 @@ std::string shell_script(const CompiledPlan& compiled, const Plan& plan, std::st
       "put() {{\n  printf '%s\\n' \"$2\" >\"$1\" || {{ echo \"failed: '$2' to $1\" >&2; exit 1; "
       "}}\n"
       "}}\n",
-      unit, quoted(root));
+      unit, in_quotes(root));
   for (const PlanSink& sink : plan.sinks) {
     if (sink.buffer != 0) text += fmt::format("put {}/buffer_size {}\n", sink.name, sink.buffer);
     text += fmt::format("put {}/enable_sink 1\n", sink.name);
