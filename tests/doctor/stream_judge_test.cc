@@ -72,11 +72,12 @@ TEST(StreamJudge, the_return_stack_must_be_given) {
 
 TEST(StreamJudge, branch_broadcast_is_never_known) {
   // E, a timestamp, a short address: the timestamp does not separate them.
-  const Verdict told = judge(etmv4_rounds({0xF7, 0x02, 0x05, 0x95, 0x10}), false);
-  EXPECT_EQ(told.trial.taken.told, told.trial.taken.all);
-  EXPECT_GE(told.trial.taken.all, 24U * 20U);
-  EXPECT_TRUE(unknown(told, "BB")->why.contains("an address follows each of 480 E atoms"));
-  EXPECT_EQ(stated(told, "BB"), std::nullopt);
+  const Verdict stated_targets = judge(etmv4_rounds({0xF7, 0x02, 0x05, 0x95, 0x10}), false);
+  EXPECT_EQ(stated_targets.trial.taken.stated, stated_targets.trial.taken.all);
+  EXPECT_GE(stated_targets.trial.taken.all, 24U * 20U);
+  EXPECT_TRUE(
+      unknown(stated_targets, "BB")->why.contains("an address follows each of 480 E atoms"));
+  EXPECT_EQ(stated(stated_targets, "BB"), std::nullopt);
   // E, E, a short address.  What follows the last E of a round is a synchronisation.
   const Verdict bare = judge(etmv4_rounds({0xF7, 0xF7, 0x95, 0x10}), false);
   EXPECT_EQ(bare.trial.taken.all, 2U * 24U * 20U);
@@ -87,7 +88,7 @@ TEST(StreamJudge, a_synchronisation_or_an_exception_is_not_the_target_of_an_atom
   const Verdict verdict =
       judge(etmv4_rounds({0xF6, 0xF7, 0x06, 0x03, 0x95, 0x10, 0x95, 0x20, 0xF6, 0xF7}), false);
   // After the last E of a round or before the exception, nothing is known.
-  EXPECT_EQ(verdict.trial.taken.told, 0U);
+  EXPECT_EQ(verdict.trial.taken.stated, 0U);
   EXPECT_EQ(verdict.trial.taken.all, 24U * 19U);
 }
 

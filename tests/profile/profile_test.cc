@@ -54,7 +54,7 @@ TEST(Profile, processes_with_one_program_are_added_up) {
 TEST(Profile, the_sum_does_not_depend_on_the_order) {
   count::Counts first;
   first.rows = {row(1, 0x1000, 4, 3, 1, 0x1010), row(1, 0x1010, 2, 1, 0, 0x9000)};
-  first.edges = {{.context = {.task = 1}, .from = 0x1014, .to = 0x1000, .times = 2}};
+  first.edges = {{.context = {.task = {.thread = 1}}, .from = 0x1014, .to = 0x1000, .times = 2}};
   count::Counts second;
   second.rows = {row(2, 0x5010, 2, 7, 0, 0x5000), row(2, 0x9000, 3, 1, 0)};
   Profile a;
