@@ -74,7 +74,7 @@ TEST(Pins, the_channel_is_known_by_its_name_by_its_edges_or_by_an_option) {
 
 TEST(Pins, what_is_not_clear_is_asked_for) {
   EXPECT_THAT(refusal(session(uart(), 1, kUnnamed, 1), {}),
-              HasSubstr("The names of the channels (D0, D1) do not say"));
+              HasSubstr("The names of the channels (D0, D1) do not show which"));
   EXPECT_THAT(refusal(session(uart(), 1, kUnnamed), {.pins = {{"swo", "D9"}}}),
               HasSubstr("--pin swo=D9: the session has no channel of this name; it has D0, D1."));
   EXPECT_THAT(refusal(session(uart(), 1, kUnnamed), {.pins = {{"tdo", "D1"}}}),
