@@ -71,31 +71,34 @@ bool PlanWords::take_if(std::string_view word) {
   return true;
 }
 
+namespace {
+
+/// `value`: nothing if the word is not a `kind`.  `such`: the forms that are accepted.
+Parsed<std::uint64_t> in_range(std::string_view word, std::optional<std::uint64_t> value,
+                               std::string_view kind, std::string_view what, std::uint64_t least,
+                               std::uint64_t most, std::string_view such) {
+  const std::string range = fmt::format("{} to {} is accepted, {}", least, most, such);
+  if (!value)
+    return wrong(fmt::format("'{}' is not a {}; the {} must be one", word, kind, what), range);
+  if (*value < least || *value > most)
+    return wrong(fmt::format("{} is out of range for the {}", word, what), range);
+  return *value;
+}
+
+}  // namespace
+
 Parsed<std::uint64_t> PlanWords::number(std::string_view what, std::uint64_t least,
                                         std::uint64_t most) {
   const std::string_view word = take();
-  const auto value = parse_number(word);
-  const std::string range =
-      fmt::format("{} to {} is accepted, decimal or hexadecimal after 0x", least, most);
-  if (!value)
-    return wrong(fmt::format("'{}' is not a number; the {} must be one", word, what), range);
-  if (*value < least || *value > most) {
-    return wrong(fmt::format("{} is out of range for the {}", word, what), range);
-  }
-  return *value;
+  return in_range(word, parse_number(word), "number", what, least, most,
+                  "decimal or hexadecimal after 0x");
 }
 
 Parsed<std::uint64_t> PlanWords::size(std::string_view what, std::uint64_t least,
                                       std::uint64_t most) {
   const std::string_view word = take();
-  const auto value = parse_size(word);
-  const std::string range =
-      fmt::format("{} to {} is accepted, such as 4096, 0x1000, 64K or 1MiB", least, most);
-  if (!value)
-    return wrong(fmt::format("'{}' is not a size; the {} must be one", word, what), range);
-  if (*value < least || *value > most)
-    return wrong(fmt::format("{} is out of range for the {}", word, what), range);
-  return *value;
+  return in_range(word, parse_size(word), "size", what, least, most,
+                  "such as 4096, 0x1000, 64K or 1MiB");
 }
 
 // SYMBOL, SYMBOL+OFFSET or a number.
