@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # abi_test.sh OUR_INCLUDE COMPILER...: the C headers have the required names, values and layouts.
 #
-# Waymark's headers are compared with the table of the interface, abi_1_8_0.txt.  If libopencsd-dev is
-# installed, its 1.3.3 headers are compared with the same table, except for the listed differences.
+# Waymark's headers are compared with the list of the interface, abi_1_8_0.txt.  If libopencsd-dev is
+# installed, its 1.3.3 headers are compared with the same list, except for the listed differences.
 set -euo pipefail
 include=$1
 shift
@@ -11,10 +11,20 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export LC_ALL=C
 
-"$@" -std=c99 -w -DPROBE_NEW "-I$include" "$here/abi_probe.c" -o "$work/ours"
-"$work/ours" | sort >"$work/ours.txt"
-sort "$here/abi_1_8_0.txt" >"$work/table.txt"
-diff "$work/table.txt" "$work/ours.txt" || { echo "Our headers differ from the interface." >&2; exit 1; }
+# make_probe FOLDER OPTION...: compiles a program there that prints what the list on the standard input names.
+make_probe() {
+  local folder=$1
+  shift
+  mkdir -p "$folder"
+  sed -E -e '/^#/d' -e 's/^value ([^ ]*) .*/VALUE(\1)/' -e 's/^(sizeof|alignof) ([^ ]*) ([^ ]*) .*/\U\1\E(\2, \3)/' \
+    -e 's/^(offset|bits) ([^ ]*) ([^ .]*)\.([^ ]*) .*/\U\1\E(\2, \3, \4)/' >"$folder/abi_table.inc"
+  "$@" -std=c99 -w "-I$folder" "$here/abi_probe.c" -o "$folder/probe"
+}
+
+make_probe "$work/new" "$@" -DPROBE_NEW "-I$include" <"$here/abi_1_8_0.txt"
+"$work/new/probe" | sort >"$work/ours.txt"
+grep -v '^#' "$here/abi_1_8_0.txt" | sort >"$work/list.txt"
+diff "$work/list.txt" "$work/ours.txt" || { echo "Our headers differ from the interface." >&2; exit 1; }
 "$@" -std=c99 -Wall -Wextra -Werror -DPROBE_NEW "-I$include" -c "$here/abi_functions.c" -o "$work/ours.o"
 
 # Every header alone, from C99 to C17 and from C++11 to C++23.
@@ -34,8 +44,8 @@ if ! echo '#include <opencsd/c_api/opencsd_c_api.h>' | "$@" -x c -fsyntax-only -
   echo "Skipped: the comparison with 1.3.3 needs the package libopencsd-dev."
   exit 0
 fi
-"$@" -std=c99 -w "$here/abi_probe.c" -o "$work/theirs"
-"$work/theirs" | sort >"$work/theirs.txt"
+sed '/^# New since 1.3.3/,$d' "$here/abi_1_8_0.txt" | make_probe "$work/old" "$@"
+"$work/old/probe" | sort >"$work/theirs.txt"
 version=$(sed -n 's/^value OCSD_VER_NUM //p' "$work/theirs.txt")
 if [ "$version" != 66307 ]; then
   echo "Skipped: the installed libopencsd-dev is not 1.3.3 (OCSD_VER_NUM $version)."
@@ -43,8 +53,7 @@ if [ "$version" != 66307 ]; then
 fi
 "$@" -std=c99 -Wall -Wextra -Werror -c "$here/abi_functions.c" -o "$work/theirs.o"
 # The names with a different value there must be the listed ones.
-join -v 1 <(sed 's/ /\t/2' "$work/theirs.txt" | sort) <(sed 's/ /\t/2' "$work/ours.txt" | sort) -t '~' |
-  tr '\t' ' ' | sort >"$work/differences.txt"
+comm -23 "$work/theirs.txt" "$work/ours.txt" >"$work/differences.txt"
 grep -v '^#' "$here/abi_1_3_3_differences.txt" | cut -f 1 | sort >"$work/expected.txt"
 diff "$work/expected.txt" "$work/differences.txt" ||
   { echo "1.3.3 differs from us otherwise than listed." >&2; exit 1; }
