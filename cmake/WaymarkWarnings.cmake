@@ -5,6 +5,9 @@ target_compile_options(waymark_warnings INTERFACE -Wall -Wextra -Wconversion -Ws
 # reports deprecated functions in Waymark's code.
 target_compile_options(waymark_warnings INTERFACE
   $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
+# g++ 12 warns wrongly of code that it inlines with -O3. Builds without -O3 report these faults.
+target_compile_options(waymark_warnings INTERFACE
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release>>:-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-dangling-pointer;-Wno-maybe-uninitialized>)
 if(WAYMARK_WERROR)
   target_compile_options(waymark_warnings INTERFACE -Werror)
 endif()
