@@ -410,10 +410,20 @@ void Counter::observe_other(const Element& element) {
     case ElementKind::kTraceOn:
     case ElementKind::kEndOfTrace:
       end_group_at_gap();
-      [[fallthrough]];
-    case ElementKind::kPeContext:
       if (has_cycles) add_other_cycles(element.cycle_count);
       break;
+    case ElementKind::kPeContext:
+      if (has_cycles) add_other_cycles(element.cycle_count);
+      cross(element);
+      return;
+    case ElementKind::kException: {
+      // Where the branch led, nothing was executed before the exception.
+      constexpr unsigned kStates = kElementReturnAddress | kElementTailChain;
+      if ((element.flags & kStates) == kElementReturnAddress)
+        close_branch(element.end, element.isa);
+      if (has_cycles) count_cycles(element.cycle_count);
+      break;
+    }
     case ElementKind::kAddrNacc:
       if (has_cycles) count_cycles(element.cycle_count);
       stop_at_unreadable(element.start);
@@ -423,6 +433,21 @@ void Counter::observe_other(const Element& element) {
       [[fallthrough]];
     default:
       if (has_cycles) count_cycles(element.cycle_count);
+  }
+  open_.branch = 0;
+  open_.direct = nullptr;
+}
+
+// A context between a branch and its target.
+void Counter::cross(const Element& context) {
+  if (open_.branch == 0 && open_.direct == nullptr) return;
+  Context now = context_of(context);
+  if (task_.selector != nullptr) now.task = contexts_.now().task;
+  if (open_.branch == kBefore) {
+    if (part_.cross(now)) return;
+  } else {
+    const Node& from = open_.branch != 0 ? node(open_.branch) : *open_.direct;
+    if (continues(contexts_.list[from.context], now)) return;
   }
   open_.branch = 0;
   open_.direct = nullptr;

@@ -109,6 +109,14 @@ Context context_of(const Element& element) {
           .security = element.security};
 }
 
+bool continues(const Context& before, const Context& now) {
+  if ((now.flags & kElementElValid) != 0 && now.exception_level != 0) return true;
+  const unsigned both = before.flags & now.flags;
+  return before.task == now.task &&
+         ((both & kElementContextIdValid) == 0 || before.context_id == now.context_id) &&
+         ((both & kElementVmidValid) == 0 || before.vmid == now.vmid);
+}
+
 Totals& Totals::operator+=(const Totals& other) {
   instructions += other.instructions;
   ranges += other.ranges;

@@ -3,7 +3,19 @@
 #include <algorithm>
 #include <map>
 
+#include "waymark/count/calls.h"
+
 namespace waymark::count {
+namespace {
+
+/// Both are in one function, or in parts of one.
+bool is_within(const FunctionAt& a, const FunctionAt& b) {
+  if (a.function == nullptr || b.function == nullptr || a.program != b.program) return false;
+  return a.start == b.start ||
+         image::parent_name(a.function->name) == image::parent_name(b.function->name);
+}
+
+}  // namespace
 
 std::uint64_t weight(const FunctionRow& row, Order order) {
   switch (order) {
@@ -47,16 +59,17 @@ std::vector<FunctionRow> functions(const Counts& counts,
   for (const Row& row : counts.rows) {
     FunctionRow& sum = row_of(find(row.range.start));
     sum.instructions += row.instructions();
-    sum.calls += row.calls();
     sum.cycles += row.cycles;
   }
   for (const Branch& branch : branches(counts)) {
-    if (!branch.taken || branch.to == kNoAddress) continue;
-    const FunctionAt to = find(branch.to);
-    if (to.function == nullptr || branch.to != to.start) continue;
-    if (branch.subtype != isa::InstrSubtype::kBranchLink && key_of(find(branch.from)) == key_of(to))
-      continue;
-    row_of(to).entered += branch.times;
+    if (!branch.taken) continue;
+    const FunctionAt from = find(branch.from);
+    const FunctionAt to = branch.to == kNoAddress ? FunctionAt{} : find(branch.to);
+    const bool named = to.function != nullptr;
+    const Call call = call_of(branch.subtype, named && branch.to == to.start, is_within(from, to));
+    if (call == Call::kNone) continue;
+    row_of(from).calls += branch.times;
+    if (named) row_of(to).entered += branch.times;
   }
   std::vector<FunctionRow> all;
   all.reserve(rows.size());

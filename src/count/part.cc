@@ -11,11 +11,23 @@ namespace waymark::count {
 namespace {
 
 constexpr std::size_t kMostPending = 64;
+constexpr std::size_t kMostCrossed = 64;
 
 }  // namespace
 
+bool Part::cross(const Context& context) {
+  if (std::ranges::find(crossed, context) != crossed.end()) return true;
+  if (crossed.size() == kMostCrossed) return false;
+  crossed.push_back(context);
+  return true;
+}
+
 void Stitcher::add(Part part) {
   Counts more;
+  for (const Context& context : part.crossed) {
+    if (branch_ && !continues(branch_->context, context)) branch_.reset();
+    if (direct_ && !continues(direct_->context, context)) direct_.reset();
+  }
   if (part.first) {
     if (branch_) {
       const Range& from = branch_->range;

@@ -83,6 +83,8 @@ std::vector<Branch> branches(const Counts& counts) {
       branch.taken = true;
       branch.to = row.target;
       branch.times = row.executed;
+      if (row.calls() == 0 && branch.subtype == isa::InstrSubtype::kBranchLink)
+        branch.subtype = isa::InstrSubtype::kNone;
       all.push_back(branch);
     }
   }

@@ -119,10 +119,10 @@ void write_class(TextBuffer& out, const std::string& name, const FileCoverage& f
 
 }  // namespace
 
-Result<void> write_cobertura(const profile::Profile& /*profile*/,
+Result<void> write_cobertura(const profile::Profile& profile,
                              std::span<const profile::ProgramProfile* const> programs,
                              const Options& options, TextBuffer& out) {
-  const auto coverage = coverage_of(programs, options);
+  const auto coverage = coverage_of(profile, programs, options);
   if (!coverage) return std::unexpected(coverage.error());
   const std::string root = common_folder(*coverage);
   Rates all;

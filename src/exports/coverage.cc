@@ -92,7 +92,8 @@ std::size_t FileCoverage::possible_outcomes() const {
   return sum;
 }
 
-Result<Coverage> coverage_of(std::span<const profile::ProgramProfile* const> programs,
+Result<Coverage> coverage_of(const profile::Profile& profile,
+                             std::span<const profile::ProgramProfile* const> programs,
                              const Options& options) {
   Coverage coverage;
   const auto file_at = [&](std::string_view path) -> FileCoverage& {
@@ -113,6 +114,7 @@ Result<Coverage> coverage_of(std::span<const profile::ProgramProfile* const> pro
         for (const auto& [address, branch] : row.branches) line.branches.push_back(branch);
       }
     }
+    const std::map<std::uint64_t, std::uint64_t> calls = profile::calls_of(profile, *program);
     std::vector<program::Frame> frames;
     for (const program::Function& function : program->program->functions()) {
       if (is_part(function.name)) continue;
@@ -123,8 +125,11 @@ Result<Coverage> coverage_of(std::span<const profile::ProgramProfile* const> pro
       if (line == 0) continue;
       FunctionCoverage& covered = file_at(frame.file).functions[function.name];
       covered.line = covered.line == 0 ? line : std::min(covered.line, line);
-      const std::uint64_t entered = code.at(function.start).times;
-      covered.calls += entered - std::min(entered, loops_to_start(*program, function));
+      // A function that runs without a call, as a handler does, was not missed.
+      const bool is_executed = code.most(function.start, function.last + 1) != 0;
+      const auto called = calls.find(function.start);
+      covered.calls +=
+          std::max<std::uint64_t>(called == calls.end() ? 0 : called->second, is_executed ? 1 : 0);
     }
   }
   if (!coverage.empty()) return coverage;

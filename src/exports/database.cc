@@ -319,7 +319,7 @@ class SqliteDatabase final : public Database {
     return row == nullptr ? std::nullopt : std::optional(row->id);
   }
 
-  /// Its own counts, and how often its branches entered functions.
+  /// Its own counts, and how often its branches called functions.
   void add_functions(const profile::ProgramProfile& program, const profile::Profile& profile) {
     for (const count::Row& row : program.counts.rows) {
       if (FunctionRow* function = row_of(program, row.range.start)) {
@@ -328,12 +328,9 @@ class SqliteDatabase final : public Database {
       }
     }
     for (const profile::Branch& branch : program.branches) {
-      if (branch.to == kNoAddress) continue;
-      const FunctionRow* from = row_of(program, branch.from);
-      FunctionRow* to = row_of(profile.programs()[branch.to_program], branch.to);
-      if (to == nullptr || branch.to != to->function->start) continue;
-      if (to != from || branch.subtype == isa::InstrSubtype::kBranchLink)
-        to->entered += branch.times;
+      const profile::FunctionCall found = profile::call_of(profile, program, branch);
+      if (found.call == count::Call::kNone || found.callee == nullptr) continue;
+      row_of(profile.programs()[branch.to_program], branch.to)->entered += branch.times;
     }
   }
 
@@ -350,21 +347,20 @@ class SqliteDatabase final : public Database {
     }
   }
 
-  std::string_view kind_of(const profile::Branch& branch, const FunctionRow* from,
-                           const FunctionRow* to) {
+  static std::string_view kind_of(const profile::Branch& branch, count::Call call) {
+    if (call == count::Call::kCall) return "call";
+    if (call == count::Call::kTailCall) return "tail call";
     switch (branch.subtype) {
-      case isa::InstrSubtype::kBranchLink:
-        return "call";
       case isa::InstrSubtype::kV8Return:
       case isa::InstrSubtype::kV7ImpliedReturn:
         return "return";
       case isa::InstrSubtype::kV8ExceptionReturn:
         return "exception return";
+      case isa::InstrSubtype::kBranchLink:
       case isa::InstrSubtype::kNone:
         break;
     }
-    const bool begins = to != nullptr && to != from && branch.to == to->function->start;
-    return begins ? "tail call" : "jump";
+    return "jump";
   }
 
   void add_program(const profile::Profile& profile, const profile::ProgramProfile& program) {
@@ -398,7 +394,8 @@ class SqliteDatabase final : public Database {
       const FunctionRow* to =
           known ? row_of(profile.programs()[branch.to_program], branch.to) : nullptr;
       tables_.branches.number(program.number).number(id_of(from)).number(branch.from);
-      tables_.branches.text(kind_of(branch, from, to)).number(branch.indirect ? 1 : 0);
+      tables_.branches.text(kind_of(branch, profile::call_of(profile, program, branch).call))
+          .number(branch.indirect ? 1 : 0);
       if (known) {
         tables_.branches.number(branch.to_program).number(id_of(to)).number(branch.to);
       } else {

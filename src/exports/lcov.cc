@@ -55,10 +55,10 @@ void write_branches(TextBuffer& out, const FileCoverage& file) {
 
 }  // namespace
 
-Result<void> write_lcov(const profile::Profile& /*profile*/,
+Result<void> write_lcov(const profile::Profile& profile,
                         std::span<const profile::ProgramProfile* const> programs,
                         const Options& options, TextBuffer& out) {
-  const auto coverage = coverage_of(programs, options);
+  const auto coverage = coverage_of(profile, programs, options);
   if (!coverage) return std::unexpected(coverage.error());
   for (const auto& [path, file] : *coverage) {
     out.put("TN:\nSF:");

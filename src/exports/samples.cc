@@ -110,19 +110,14 @@ class Collector {
     const bool own = from.number == program_.number;
     const bool here = branch.to_program == program_.number;
     if (!own && !here) return;
-    const program::Program* const to = profile_.programs()[branch.to_program].program;
-    const program::Function* const callee = to == nullptr ? nullptr : to->function(branch.to);
-    if (callee == nullptr || callee->start != branch.to) return;
+    const auto [call, callee] = profile::call_of(profile_, from, branch);
+    if (call == count::Call::kNone || callee == nullptr) return;
     // A part that the compiler moved away is not called.
     if (callee->name.find(".cold") != std::string::npos) return;
     std::string_view name = here ? name_of(*callee) : compilers_name(callee->name);
     const bool plt = name.ends_with(kPlt);
     if (plt) name.remove_suffix(kPlt.size());
     if (own) {
-      const program::Function* const caller = program_.program->function(branch.from);
-      const bool loop = branch.subtype != isa::InstrSubtype::kBranchLink && here &&
-                        caller != nullptr && name_of(*caller) == name;
-      if (loop) return;
       FunctionSamples* const function = find(branch.from, 0);
       if (function != nullptr && frames_.front().line != 0)
         function->records[location_of(frames_.front())].targets[name] += branch.times;

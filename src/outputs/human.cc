@@ -35,7 +35,10 @@ std::uint64_t continues_at(const Element& element) {
     case ElementKind::kAddrNacc:
       return element.start;
     case ElementKind::kException:
-      return (element.flags & kElementReturnIsTarget) != 0 ? element.end : kNoAddress;
+      // Where the last branch led, nothing was executed before the exception.
+      return (element.flags & kElementReturnAddress) != 0 && (element.flags & kElementTailChain) == 0
+                 ? element.end
+                 : kNoAddress;
     default:
       return kNoAddress;
   }
@@ -47,7 +50,6 @@ bool passes(ElementKind kind) {
     case ElementKind::kTimestamp:
     case ElementKind::kCycleCount:
     case ElementKind::kEvent:
-    case ElementKind::kPeContext:
     case ElementKind::kSyncMarker:
     case ElementKind::kMemTrans:
     case ElementKind::kInstrumentation:
@@ -294,7 +296,13 @@ void HumanWriter::add(const Element& element) {
 
 void HumanWriter::complete_line(const Element& element) {
   std::size_t& waiting = waiting_[element.trace_id];
-  if (waiting == kNone || passes(element.kind)) return;
+  if (waiting == kNone) return;
+  const Element& branch = lines_.items[waiting].element;
+  if (element.kind == ElementKind::kPeContext) {
+    if (count::continues(count::context_of(branch), count::context_of(element))) return;
+  } else if (passes(element.kind)) {
+    return;
+  }
   lines_.items[waiting].target = continues_at(element);
   lines_.items[waiting].waits = false;
   waiting = kNone;

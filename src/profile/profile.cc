@@ -127,4 +127,35 @@ std::uint64_t Profile::instructions() const {
       [](const ProgramProfile& program) { return program.instructions(); });
 }
 
+FunctionCall call_of(const Profile& profile, const ProgramProfile& from, const Branch& branch) {
+  const auto function = [](const ProgramProfile& of, std::uint64_t address) {
+    return of.program == nullptr ? nullptr : of.program->function(address);
+  };
+  const bool known = branch.to != kNoAddress;
+  const program::Function* const callee =
+      known ? function(profile.programs()[branch.to_program], branch.to) : nullptr;
+  const bool to_start = callee != nullptr && callee->start == branch.to;
+  bool within = false;
+  if (to_start && branch.to_program == from.number) {
+    const program::Function* const caller = function(from, branch.from);
+    within = caller != nullptr && (caller == callee || program::parent_name(caller->name) ==
+                                                           program::parent_name(callee->name));
+  }
+  return {.call = count::call_of(branch.subtype, to_start, within), .callee = callee};
+}
+
+std::map<std::uint64_t, std::uint64_t> calls_of(const Profile& profile,
+                                                const ProgramProfile& program) {
+  std::map<std::uint64_t, std::uint64_t> calls;
+  for (const ProgramProfile& from : profile.programs()) {
+    for (const Branch& branch : from.branches) {
+      if (branch.to == kNoAddress || branch.to_program != program.number) continue;
+      const FunctionCall found = call_of(profile, from, branch);
+      if (found.call != count::Call::kNone && found.callee != nullptr)
+        calls[found.callee->start] += branch.times;
+    }
+  }
+  return calls;
+}
+
 }  // namespace waymark::profile

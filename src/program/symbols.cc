@@ -157,24 +157,4 @@ std::vector<ContentChange> contents_of(const Elf& elf, const ElfSection& table) 
   return changes;
 }
 
-std::string_view parent_name(std::string_view name) {
-  // A suffix that a compiler adds to the name of a part or copy, perhaps with a number after it.
-  constexpr std::string_view kSuffixes[] = {".cold", ".part", ".__part", ".constprop",
-                                            ".isra", ".llvm", ".__uniq"};
-  for (bool again = true; again;) {
-    again = false;
-    const std::size_t digits = name.find_last_not_of("0123456789");
-    std::string_view stem = name;
-    if (digits != std::string_view::npos && digits + 1 < name.size() && name[digits] == '.')
-      stem = name.substr(0, digits);
-    for (const std::string_view suffix : kSuffixes) {
-      if (!stem.ends_with(suffix) || stem.size() == suffix.size()) continue;
-      name = stem.substr(0, stem.size() - suffix.size());
-      again = true;
-    }
-    if (again) continue;
-  }
-  return name;
-}
-
 }  // namespace waymark::program

@@ -172,6 +172,19 @@ std::vector<PartRange> take_ranges(Cursor& cursor, Before& before) {
   return ranges;
 }
 
+void put_contexts(std::string& out, const std::vector<Context>& contexts, Before& before) {
+  put_number(out, contexts.size());
+  for (const Context& context : contexts) put_context(out, context, before);
+}
+
+std::vector<Context> take_contexts(Cursor& cursor, Before& before) {
+  std::vector<Context> contexts;
+  const std::size_t count = take_count(cursor);
+  for (std::size_t i = 0; i < count && !cursor.overrun(); ++i)
+    contexts.push_back(take_context(cursor, before));
+  return contexts;
+}
+
 void put_optional(std::string& out, const std::optional<std::uint64_t>& number) {
   put_number(out, number ? 1 : 0);
   if (number) put_number(out, *number);
@@ -194,6 +207,7 @@ void put_part(std::string& out, const Part& part) {
   Before before;
   put_counts(out, part.counts);
   put_number(out, part.reaches_through ? 1 : 0);
+  put_contexts(out, part.crossed, before);
   put_optional(out, part.first);
   put_number(out, static_cast<std::uint64_t>(part.group));
   put_optional(out, part.first_cycles);
@@ -213,6 +227,7 @@ Part take_part(Cursor& cursor) {
   Part part;
   take_counts(cursor, part.counts);
   part.reaches_through = take_flag(cursor);
+  part.crossed = take_contexts(cursor, before);
   part.first = take_optional(cursor);
   part.group = static_cast<Part::Group>(take_most(cursor, kLastGroup));
   part.first_cycles = take_optional(cursor);
@@ -254,6 +269,8 @@ bool has_only(const SliceCounts& counts, const std::function<bool(TaskId)>& is_k
            std::ranges::all_of(part.counts.edges, in_context) &&
            std::ranges::all_of(part.counts.unread,
                                [&](const auto& each) { return knows(each.first.first); }) &&
+           std::ranges::all_of(part.crossed,
+                               [&](const Context& each) { return knows(each.task); }) &&
            std::ranges::all_of(part.begun, in_context) &&
            std::ranges::all_of(part.waiting, in_context) &&
            (!part.branch || in_context(*part.branch)) && (!part.direct || in_context(*part.direct));

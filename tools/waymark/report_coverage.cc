@@ -24,7 +24,7 @@ exports::Coverage coverage_of_capture(const ViewerInput& options, const std::str
   std::vector<const profile::ProgramProfile*> programs;
   for (const profile::ProgramProfile& program : profile.programs())
     if (program.program != nullptr && !program.counts.rows.empty()) programs.push_back(&program);
-  auto coverage = exports::coverage_of(programs, {});
+  auto coverage = exports::coverage_of(profile, programs, {});
   return coverage ? *std::move(coverage) : exports::Coverage();
 }
 

@@ -37,8 +37,9 @@ struct Stretch {
 /// Speculative instructions are counted only if they were executed in the end.  Ranges that do not
 /// end with a waypoint (before an exception, for instance) are rows of their own.
 ///
-/// The edge of an indirect branch leads to the next range.  There is no edge if a context, an
-/// exception, an exception return, a gap or unreadable memory comes between.
+/// The edge of an indirect branch leads to the next range, or to the return address of an exception
+/// that comes before it.  There is no edge if another thread (see continues()), an exception
+/// without a return address, an exception return, a gap or unreadable memory comes between.
 ///
 /// Cycles: a cycle count covers the ranges since the previous count, up to and including the
 /// element that carries it (if the registers rule out cycle counts, none are shared out).  Each
@@ -271,6 +272,7 @@ class Counter {
   void stop_at_unreadable(std::uint64_t address);
   Node* observe_again(const Element& element);
   void observe_other(const Element& element);
+  void cross(const Element& context);
   std::uint64_t tidy_group();
   void count_cycles_of_group(std::uint64_t cycles);
   void end_group_at_gap();

@@ -35,6 +35,12 @@ struct Context {
 /// Without the task, which no element names.
 Context context_of(const Element& element);
 
+/// Whether the execution of `before` continues when the context becomes `now`, with no gap and no
+/// exception between. It always does in a kernel, which selects the next context before it goes
+/// there. Elsewhere, another context ID, virtual machine or task is another thread; an ID that was
+/// not known before is not another one.
+bool continues(const Context& before, const Context& now);
+
 /// Consecutive instructions, as in a kInstrRange element.
 struct Range {
   std::uint64_t start = 0;
@@ -69,9 +75,11 @@ struct Row {
   /// 0 if the last instruction is not a branch.
   [[nodiscard]] std::uint64_t taken() const { return range.is_branch() ? executed : 0; }
   [[nodiscard]] std::uint64_t not_taken() const { return range.is_branch() ? not_executed : 0; }
-  /// The number of branches with link that were taken.
+  /// The number of branches with link that were taken.  One to the next instruction only reads the
+  /// program counter.
   [[nodiscard]] std::uint64_t calls() const {
-    return range.last_subtype == isa::InstrSubtype::kBranchLink ? executed : 0;
+    return range.last_subtype == isa::InstrSubtype::kBranchLink && target != range.end ? executed
+                                                                                       : 0;
   }
   friend bool operator==(const Row&, const Row&) = default;
 };

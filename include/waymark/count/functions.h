@@ -16,9 +16,8 @@ struct FunctionRow {
   const image::Function* function = nullptr;  ///< nullptr: all code without a name.
   std::uint32_t program = 0;                  ///< FunctionAt::program.
   std::uint64_t instructions = 0;
-  /// Taken branches to its start; from within the function, only those with link.
-  std::uint64_t entered = 0;
-  std::uint64_t calls = 0;  ///< Taken branches with link within it.
+  std::uint64_t entered = 0;  ///< How often it was called: see call_of().
+  std::uint64_t calls = 0;    ///< How many calls were made in it.
   std::uint64_t cycles = 0;
   friend bool operator==(const FunctionRow&, const FunctionRow&) = default;
 };
@@ -30,7 +29,7 @@ struct FunctionAt {
   std::uint32_t program = 0;                  ///< Code without a name is counted for each program.
 };
 
-/// Order::kTimes: how often it was entered.
+/// Order::kTimes: how often it was called.
 std::uint64_t weight(const FunctionRow& row, Order order);
 
 /// All functions with counts, by address; code without a name comes first.  A block belongs to the

@@ -23,6 +23,10 @@ struct Part {
   // -- Its start. --
   /// No element has ended a branch from before the part, or shown its target.
   bool reaches_through = true;
+  /// The contexts that came while a branch from before the part was open, each only once.
+  std::vector<Context> crossed{};
+  /// Adds one.  False: there are too many, and the branch has no target.
+  bool cross(const Context& context);
   /// The start of the first range, if nothing ends the flow before it.
   std::optional<std::uint64_t> first{};
 

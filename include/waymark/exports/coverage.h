@@ -29,6 +29,7 @@ struct LineCoverage {
 
 struct FunctionCoverage {
   std::uint32_t line = 0;
+  /// At least 1 if any of its code was executed: a handler or code after a gap runs without a call.
   std::uint64_t calls = 0;
 };
 
@@ -46,8 +47,9 @@ struct FileCoverage {
 /// By the path of the file, after Options::source_path.
 using Coverage = std::map<std::string, FileCoverage>;
 
-/// kUnsupported: no program has line tables.
-Result<Coverage> coverage_of(std::span<const profile::ProgramProfile* const> programs,
+/// Of some programs of a profile.  kUnsupported: no program has line tables.
+Result<Coverage> coverage_of(const profile::Profile& profile,
+                             std::span<const profile::ProgramProfile* const> programs,
                              const Options& options);
 
 }  // namespace waymark::exports

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace waymark::image {
@@ -39,5 +40,9 @@ class Symbols {
   std::size_t most_;
   std::vector<Function> functions_;
 };
+
+/// The name of the function that a compiler took `name` from: without ".cold", ".part.0",
+/// ".constprop.0", ".isra.0", ".llvm.123" and the like.
+std::string_view parent_name(std::string_view name);
 
 }  // namespace waymark::image

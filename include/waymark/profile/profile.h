@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "waymark/count/calls.h"
 #include "waymark/count/counts.h"
 #include "waymark/program/program.h"
 
@@ -95,5 +96,18 @@ class Profile {
   ProgramNumbers numbers_;
   std::uint64_t other_instructions_ = 0;
 };
+
+/// A branch as a call.
+struct FunctionCall {
+  count::Call call = count::Call::kNone;
+  const program::Function* callee = nullptr;  ///< The function at the target; nullptr: not known.
+};
+
+/// The call that a branch of `from`, which is a program of `profile`, makes.
+FunctionCall call_of(const Profile& profile, const ProgramProfile& from, const Branch& branch);
+
+/// How often each function of one program was called, by its first address.
+std::map<std::uint64_t, std::uint64_t> calls_of(const Profile& profile,
+                                                const ProgramProfile& program);
 
 }  // namespace waymark::profile

@@ -136,8 +136,6 @@ struct Place {
   std::uint64_t address = 0;         ///< As the program was linked.
 };
 
-/// The name of the function that a compiler took `name` from: without ".cold", ".part.0",
-/// ".constprop.0", ".isra.0", ".llvm.123" and the like.
-std::string_view parent_name(std::string_view name);
+using image::parent_name;
 
 }  // namespace waymark::program
