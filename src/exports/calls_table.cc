@@ -57,6 +57,7 @@ std::string_view word_of(stacks::CodeKind kind) {
       return "signal";
     case stacks::CodeKind::kLostCallers:
       return "lost_callers";
+    case stacks::CodeKind::kProcess:
     case stacks::CodeKind::kRoot:
     case stacks::CodeKind::kUnknown:
       break;
@@ -74,6 +75,8 @@ std::string_view word_of(stacks::Opening opening) {
       return "before";
     case stacks::Opening::kResumed:
       return "resumed";
+    case stacks::Opening::kHandler:
+      return "exception";
   }
   return {};
 }

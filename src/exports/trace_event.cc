@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,12 +18,8 @@ class TraceEventWriter final : public TimelineWriter {
 
   void begin(const TimelineUnit& unit) override {
     nanoseconds_ = unit.nanoseconds;
-    out_.put(R"({"displayTimeUnit":"ns","otherData":{"creator":"waymark")");
-    if (!nanoseconds_) {
-      out_.put(",\"one microsecond is\":");
-      outputs::write_json_string(out_, "one of the " + unit.words);
-    }
-    out_.put("},\"traceEvents\":[");
+    words_ = unit.words;
+    out_.put(R"({"displayTimeUnit":"ns","traceEvents":[)");
   }
 
   TimelineTrack add_track(std::string_view process, std::string_view name) override {
@@ -63,19 +60,30 @@ class TraceEventWriter final : public TimelineWriter {
   void counter(TimelineTrack track, std::uint64_t time, std::int64_t value) override {
     separate();
     out_.put(fmt::format(R"({{"ph":"C","pid":{},"tid":{},"ts":)", tracks_[track].pid, track + 1));
-    put_time(track, time);
+    put_time(track, time, 0);
     out_.put(fmt::format(R"(,"name":"{}","args":{{"value":{}}}}})", track, value));
   }
   void finish() override {
     for (TimelineTrack track = 0; track < tracks_.size(); ++track)
       while (!tracks_[track].open.empty()) close_slice(track, tracks_[track].last);
-    out_.put("\n]}\n");
+    out_.put("\n],\"otherData\":{\"creator\":\"waymark\"");
+    if (!nanoseconds_) {
+      out_.put(",\"one microsecond is\":");
+      outputs::write_json_string(out_, "one of the " + words_);
+    }
+    if (origin_.value_or(0) != 0) {
+      out_.put(",\"time zero\":\"");
+      out_.dec(*origin_);
+      out_.put(nanoseconds_ ? " ns\"" : "\"");
+    }
+    out_.put("}}\n");
   }
 
  private:
   struct Track {
     std::uint32_t pid = 0;
     std::uint64_t last = 0;
+    std::uint64_t at_last = 0;  ///< How many slices began or ended at this time.
     std::vector<TimelineName> open{};
   };
 
@@ -93,18 +101,38 @@ class TraceEventWriter final : public TimelineWriter {
     out_.put("}}");
   }
 
-  /// In microseconds.
-  void put_time(TimelineTrack track, std::uint64_t time) {
+  /// In microseconds, plus a small part of the unit: `step` parts.
+  void put_time(TimelineTrack track, std::uint64_t time, std::uint64_t step) {
+    // Readers have numbers of 53 bits, which great times and their parts exceed.
+    constexpr std::uint64_t kLarge = std::uint64_t{1} << 29;
+    constexpr std::uint64_t kSecond = 1'000'000'000;
+    if (!origin_) origin_ = time < kLarge ? 0 : time - time % kSecond;
     tracks_[track].last = time;
-    if (!nanoseconds_) return out_.dec(time);
-    constexpr std::uint64_t kMicro = 1000;
-    out_.dec(time / kMicro);
-    const std::uint64_t rest = time % kMicro;
+    const bool below = time < *origin_;
+    if (below) out_.put('-');
+    std::uint64_t number = below ? *origin_ - time : time - *origin_;
+    const std::uint64_t base = nanoseconds_ ? 1000 : 1;
+    std::uint64_t rest = number % base * kSteps;
+    number /= base;
+    if (!below) {
+      rest += step;
+    } else if (step > rest) {
+      rest += base * kSteps - step;
+      --number;
+    } else {
+      rest -= step;
+    }
+    out_.dec(number);
     if (rest == 0) return;
     out_.put('.');
-    out_.put(static_cast<char>('0' + rest / 100));
-    out_.put(static_cast<char>('0' + rest / 10 % 10));
-    out_.put(static_cast<char>('0' + rest % 10));
+    for (std::uint64_t digit = base * kSteps / 10; rest != 0; rest %= digit, digit /= 10)
+      out_.put(static_cast<char>('0' + rest / digit));
+  }
+
+  /// Readers sort by time, and some take an end before a begin of the same time: no two are equal.
+  std::uint64_t next_step(Track& track, std::uint64_t time) {
+    track.at_last = time == track.last ? track.at_last + 1 : 0;
+    return std::min(track.at_last, kSteps - 1);
   }
 
   void event(char kind, TimelineTrack track, std::uint64_t time, TimelineName name) {
@@ -116,12 +144,16 @@ class TraceEventWriter final : public TimelineWriter {
     out_.put(",\"tid\":");
     out_.dec(track + 1);
     out_.put(",\"ts\":");
-    put_time(track, time);
+    put_time(track, time, next_step(tracks_[track], time));
     out_.put(",\"name\":");
     out_.put(names_[name]);
   }
 
+  static constexpr std::uint64_t kSteps = 10'000;
+
   TextBuffer& out_;
+  std::string words_;  ///< TimelineUnit::words
+  std::optional<std::uint64_t> origin_;
   bool nanoseconds_ = false;
   bool is_first_ = true;
   std::vector<std::string> processes_;

@@ -57,6 +57,8 @@ std::string_view kind_name(CodeKind kind) {
       return "lost_callers";
     case CodeKind::kInlined:
       return "inlined";
+    case CodeKind::kProcess:
+      return "process";
   }
   return {};
 }

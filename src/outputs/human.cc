@@ -6,6 +6,7 @@
 #include "quoted.h"
 #include "software_words.h"
 #include "waymark/base/escape.h"
+#include "waymark/count/counts.h"
 #include "waymark/element/text.h"
 #include "waymark/image/image.h"
 #include "waymark/outputs/names.h"
@@ -36,7 +37,8 @@ std::uint64_t continues_at(const Element& element) {
       return element.start;
     case ElementKind::kException:
       // Where the last branch led, nothing was executed before the exception.
-      return (element.flags & kElementReturnAddress) != 0 && (element.flags & kElementTailChain) == 0
+      return (element.flags & kElementReturnAddress) != 0 &&
+                     (element.flags & kElementTailChain) == 0
                  ? element.end
                  : kNoAddress;
     default:
@@ -308,6 +310,12 @@ void HumanWriter::complete_line(const Element& element) {
   waiting = kNone;
 }
 
+std::uint64_t HumanWriter::target_of(const Item& item) const {
+  const bool is_in_code = item.element.last_type == isa::InstrType::kBranch;
+  return item.target == kNoAddress && is_in_code && direct_targets_ ? direct_targets_(item.element)
+                                                                    : item.target;
+}
+
 void HumanWriter::pass_over(const Element& element) {
   complete_line(element);
   write_ready();
@@ -524,9 +532,9 @@ void HumanWriter::write_range(const Item& item) {
       out_.put(style_.arrow());
       out_.put(' ');
       out_.put(jump_word(element));
-      if (item.target != kNoAddress) {
+      if (const std::uint64_t target = target_of(item); target != kNoAddress) {
         out_.put(' ');
-        write_address(out_, item.target);
+        write_address(out_, target);
       } else {
         out_.put(", target not in the trace");
       }

@@ -147,6 +147,7 @@ void put(std::string& out, const StepRest& rest) {
   put_number(out, static_cast<std::uint64_t>(rest.last.last_type));
   put_number(out, static_cast<std::uint64_t>(rest.last.last_subtype));
   put_number(out, rest.last.last_size);
+  put_number(out, static_cast<std::uint64_t>(rest.last.isa));
   put_number(out, rest.last.executed ? 1 : 0);
 }
 
@@ -159,6 +160,7 @@ void take(Cursor& cursor, StepRest& rest) {
   rest.last.last_type = static_cast<isa::InstrType>(take_most(cursor, kLastType));
   rest.last.last_subtype = take_subtype(cursor);
   rest.last.last_size = static_cast<std::uint8_t>(take_most(cursor, UINT8_MAX));
+  rest.last.isa = take_isa(cursor);
   rest.last.executed = take_flag(cursor);
 }
 

@@ -7,7 +7,7 @@
 namespace waymark::shard {
 namespace {
 
-constexpr std::uint64_t kLastKind = static_cast<std::uint64_t>(stacks::CodeKind::kInlined);
+constexpr std::uint64_t kLastKind = static_cast<std::uint64_t>(stacks::CodeKind::kProcess);
 
 void put_counts(std::string& out, const stacks::Node& node) {
   put_number(out, node.instructions);

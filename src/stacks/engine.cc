@@ -158,6 +158,7 @@ void Engine::observe(std::span<const Element> elements) {
     now.exit.end = last.end;
     now.last_size = last.last_size;
     now.exit.action = action_of(last);
+    if (at == end || at->kind != ElementKind::kInstrRange) now.last = last;
   }
 }
 
@@ -169,6 +170,7 @@ void Engine::observe_one(Source& source, const Element& element) {
   source.exit.end = element.end;
   source.last_size = element.last_size;
   source.exit.action = action_of(element);
+  source.last = element;
   if (options_.ranges) count_range(source, element);
   if ((element.flags & kElementHasCycleCount) != 0) count_cycles(source, element.cycle_count);
 }
@@ -245,6 +247,7 @@ void Engine::finish() {
   finished_ = true;
   for (const auto& source : sources_) {
     if (source == nullptr) continue;
+    make_direct_call(*source);
     flush(*source);
     Thread* const last = source->thread;
     for (const auto& [key, thread] : source->threads) {
@@ -312,7 +315,18 @@ void Engine::count_cycles(Source& source, std::uint64_t cycles) {
 
 // ---- Gaps -----------------------------------------------------------------------------------
 
+// A direct call was made although its callee is not traced.
+void Engine::make_direct_call(Source& source) {
+  const Action action = source.exit.action;
+  if ((action != Action::kCall && action != Action::kDirect) || source.gap.open() ||
+      source.thread == nullptr || !options_.direct_target)
+    return;
+  const std::uint64_t target = options_.direct_target(source.last);
+  if (target != kNoAddress) transfer(source, source.last, target);
+}
+
 void Engine::open_gap(Source& source, GapKind kind) {
+  make_direct_call(source);
   flush(source);
   if (kind != GapKind::kSwitch && kind != GapKind::kMissingCode) source.waiting.clear();
   if (!source.gap.open()) {
@@ -328,6 +342,15 @@ void Engine::open_gap(Source& source, GapKind kind) {
 bool Engine::goes_on(Source& source, std::uint64_t target) {
   Thread& thread = *source.thread;
   if (source.gap.kind == GapKind::kLoss || thread.frames.empty()) return false;
+  // The callee of the call before the gap was not traced, and has returned.
+  if (const Frame& called = thread.frames.back();
+      target == source.exit.end && called.ret == target && source.gap.action == Action::kNone &&
+      (called.flags & (kFrameBarrier | kFrameTail)) == 0 && thread.frames.size() > base(source)) {
+    pop_to(source, thread.frames.size() - 1);
+    show_top(source);
+    source.exit.action = Action::kNone;
+    return true;
+  }
   const bool is_call = source.gap.action == Action::kCall;
   if (target == source.exit.end && (is_call || (source.gap.action == Action::kNone &&
                                                 source.gap.kind != GapKind::kMissingCode))) {
@@ -354,7 +377,9 @@ void Engine::close_gap(Source& source, const Element& element, std::uint64_t tar
   const GapKind kind = source.gap.kind;
   const bool same = goes_on(source, target);
   source.gap.kind = GapKind::kNone;
-  if (!same) {
+  if (same) {
+    come_back(source);
+  } else {
     if (!source.thread->frames.empty() && kind != GapKind::kSwitch) {
       ++source.quality.gaps;
       report_instant(source, kind == GapKind::kMissingCode ? Instant::kMissingCode : Instant::kGap);
@@ -369,8 +394,8 @@ void Engine::close_gap(Source& source, const Element& element, std::uint64_t tar
     } else {
       source.running.bounds = {};
       source.exit.action = Action::kEnter;
-      source.thread->root =
-          kind == GapKind::kMissingCode ? tree_.child(kRootNode, lost_callers_) : kRootNode;
+      const NodeId root = root_of(source.context.owner);
+      source.thread->root = kind == GapKind::kMissingCode ? tree_.child(root, lost_callers_) : root;
     }
   }
   if (options_.sink != nullptr && source.gap.time)
@@ -407,7 +432,7 @@ bool Engine::recognise(Source& source, const Element& element, std::uint64_t tar
 void Engine::suspect_all(Source& source) {
   Thread& thread = *source.thread;
   drop_suspects(source);
-  if (options_.sink != nullptr) {
+  if (options_.sink != nullptr && !std::exchange(thread.away, false)) {
     for (std::size_t i = thread.frames.size(); i-- > 0;)
       options_.sink->on_leave(thread.track, source.position());
     // Opening them again takes as long.
@@ -489,8 +514,41 @@ void Engine::set_context(Source& source, const Element& element) {
     return;
   }
   ++source.quality.switches;
+  make_direct_call(source);
   switch_to(source, owner);
   if (!source.thread->frames.empty()) open_gap(source, GapKind::kSwitch);
+}
+
+// What does not run has no open frames.
+void Engine::go_away(Source& source) {
+  Thread& thread = *source.thread;
+  const std::size_t open = thread.frames.size() - thread.suspects;
+  // Opening them again takes as long.
+  if (options_.sink == nullptr || thread.away || open > search_credit_) return;
+  search_credit_ -= open;
+  thread.away = true;
+  for (std::size_t i = 0; i < open; ++i) options_.sink->on_leave(thread.track, source.position());
+}
+
+void Engine::come_back(Source& source) {
+  Thread& thread = *source.thread;
+  if (!std::exchange(thread.away, false) || options_.sink == nullptr) return;
+  for (std::size_t i = thread.suspects; i < thread.frames.size(); ++i) {
+    thread.frames[i].opening = Opening::kResumed;
+    options_.sink->on_enter(thread.track, source.position(), thread.frames[i].code,
+                            Opening::kResumed);
+  }
+}
+
+NodeId Engine::root_of(const Owner& owner) {
+  if (!options_.root_name) return kRootNode;
+  const auto [at, is_new] = roots_.try_emplace({owner.thread, owner.space.bits()}, kRootNode);
+  if (is_new) {
+    if (std::string name = options_.root_name(owner); !name.empty())
+      at->second =
+          tree_.child(kRootNode, tree_.code({.kind = CodeKind::kProcess, .name = std::move(name)}));
+  }
+  return at->second;
 }
 
 void Engine::switch_to(Source& source, Owner owner) {
@@ -501,6 +559,7 @@ void Engine::switch_to(Source& source, Owner owner) {
     Thread& old = *source.thread;
     old.exit = source.exit;
     old.exit.action = source.last_action();
+    go_away(source);
   }
   source.context.owner = owner;
   const std::uint64_t key =
@@ -510,6 +569,7 @@ void Engine::switch_to(Source& source, Owner owner) {
   if (place == nullptr) {
     place = std::make_unique<Thread>();
     place->track = tracks_++;
+    place->root = root_of(owner);
     if (options_.sink != nullptr) options_.sink->on_track(place->track, source.id, owner.thread);
   }
   source.thread = place.get();

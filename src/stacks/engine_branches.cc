@@ -61,14 +61,14 @@ void Engine::pop_to(Source& source, std::size_t size) {
   while (thread.frames.size() > size) {
     const Frame& frame = thread.frames.back();
     if ((frame.flags & kFrameBarrier) != 0) thread.barrier = frame.below;
-    const bool is_open = thread.frames.size() > thread.suspects;
+    const bool is_open = thread.frames.size() > thread.suspects && !thread.away;
     thread.frames.pop_back();
     --frames_;
     if (is_open && options_.sink != nullptr)
       options_.sink->on_leave(thread.track, source.position());
   }
   thread.suspects = std::min(thread.suspects, size);
-  if (size == 0) thread.root = kRootNode;
+  if (size == 0) thread.root = root_of(source.context.owner);
 }
 
 void Engine::show_top(Source& source) {
@@ -139,17 +139,16 @@ void Engine::open_root(Source& source, const Element& element, std::uint64_t tar
   const NodeId parent =
       thread.frames.size() == thread.suspects ? thread.root : thread.frames.back().node;
   const NodeId node = tree_.child(parent, known.code);
-  if (is_handler && node != parent) ++tree_.node(node).calls;
   push(source,
        {.bounds = known.bounds,
         .code = known.code,
         .node = node,
         .flags = static_cast<std::uint8_t>((known.named ? kFrameNamed : 0) |
                                            (known.form == Form::kSwitch ? kFrameSwitch : 0))},
-       is_handler ? Opening::kCall : Opening::kInferred);
+       is_handler ? Opening::kHandler : Opening::kInferred);
 }
 
-void Engine::replace_top(Source& source, const Known& known) {
+void Engine::replace_top(Source& source, const Known& known, Opening opening) {
   flush(source);
   Thread& thread = *source.thread;
   Frame& top = thread.frames.back();
@@ -161,11 +160,12 @@ void Engine::replace_top(Source& source, const Known& known) {
   if (known.named) top.flags |= kFrameNamed;
   if (known.form == Form::kSwitch) top.flags |= kFrameSwitch;
   if (other) {
-    top.opening = Opening::kTailCall;
+    top.opening = opening;
     top.node = tree_.child(parent, known.code, tree_.node(top.node).site);
+    if (opening == Opening::kTailCall && top.node != parent) ++tree_.node(top.node).calls;
     if (options_.sink != nullptr) {
       options_.sink->on_leave(thread.track, source.position());
-      options_.sink->on_enter(thread.track, source.position(), top.code, Opening::kTailCall);
+      options_.sink->on_enter(thread.track, source.position(), top.code, opening);
     }
   }
   show_top(source);
@@ -175,7 +175,7 @@ void Engine::move(Source& source, const Element& element, std::uint64_t target) 
   const Known known = find(source, element, target);
   const Frame& top = source.thread->frames.back();
   if (!known.named && (top.flags & kFrameNamed) == 0) return;
-  replace_top(source, known);
+  replace_top(source, known, Opening::kInferred);
 }
 
 // ---- Branches -------------------------------------------------------------------------------
@@ -329,24 +329,31 @@ void Engine::jump(Source& source, const Element& element, std::uint64_t target) 
       return show_top(source);
     }
   }
-  ++source.quality.tail_calls;
-  if (options_.tail_calls == TailCalls::kReplace) return replace_top(source, known);
+  // As count::call_of() has it: what goes to the middle of a function is not a call.
+  const bool is_call = known.named && known.entry;
+  const Opening opening = is_call ? Opening::kTailCall : Opening::kInferred;
+  if (is_call) ++source.quality.tail_calls;
+  if (options_.tail_calls == TailCalls::kReplace) return replace_top(source, known, opening);
   // Functions that call one another in their tails for ever do not make the stack grow.
   std::size_t chain = 0;
   for (std::size_t i = size - 1;; --i, ++chain) {
     if (known.named && thread.frames[i].code == known.code) {
       pop_to(source, i + 1);
       thread.frames[i].bounds = known.bounds;
-      ++tree_.node(thread.frames[i].node).calls;
+      if (is_call) ++tree_.node(thread.frames[i].node).calls;
+      if (options_.sink != nullptr) {
+        options_.sink->on_leave(thread.track, source.position());
+        options_.sink->on_enter(thread.track, source.position(), known.code, opening);
+      }
       return show_top(source);
     }
-    if (chain == kLongestChain) return replace_top(source, known);
+    if (chain == kLongestChain) return replace_top(source, known, opening);
     if ((thread.frames[i].flags & kFrameTail) == 0 || i == base(source)) break;
   }
   const std::uint64_t site =
       options_.sites ? linked(source, element, source.exit.end - source.last_size) : 0;
   const NodeId node = tree_.child(top.node, known.code, site);
-  if (node != top.node) ++tree_.node(node).calls;
+  if (is_call && node != top.node) ++tree_.node(node).calls;
   push(source,
        {.ret = top.ret,
         .bounds = known.bounds,
@@ -355,7 +362,7 @@ void Engine::jump(Source& source, const Element& element, std::uint64_t target) 
         .from = source.exit.end - source.last_size,
         .flags = static_cast<std::uint8_t>(kFrameTail | (known.named ? kFrameNamed : 0) |
                                            (known.form == Form::kSwitch ? kFrameSwitch : 0))},
-       Opening::kTailCall);
+       opening);
 }
 
 // ---- Returns --------------------------------------------------------------------------------
@@ -368,6 +375,7 @@ void Engine::go_back(Source& source, const Element& element, std::uint64_t targe
     ++source.quality.switches;
     if (source.context.next) {
       switch_to(source, *source.context.next);
+      come_back(source);
     } else {
       lacks_contexts_ = true;
       pop_to(source, 0);
@@ -407,7 +415,7 @@ void Engine::resume(Source& source, const Element& element, std::uint64_t target
     top.bounds = known.bounds;
     return show_top(source);
   }
-  if (known.named || (top.flags & kFrameNamed) != 0) replace_top(source, known);
+  if (known.named || (top.flags & kFrameNamed) != 0) replace_top(source, known, Opening::kInferred);
 }
 
 void Engine::go_unmatched(Source& source, const Element& element, std::uint64_t target) {
@@ -415,6 +423,7 @@ void Engine::go_unmatched(Source& source, const Element& element, std::uint64_t 
   if (source.context.next) {
     ++source.quality.switches;
     switch_to(source, *source.context.next);
+    come_back(source);
     source.exit.action = Action::kNone;
     if (source.thread->frames.size() <= base(source)) return open_root(source, element, target);
     return go_back(source, element, target, true);
@@ -505,7 +514,7 @@ void Engine::enter_exception(Source& source, const Element& element) {
        .start = element.number});
   const bool is_bottom = thread.frames.size() == thread.suspects;
   const NodeId below = is_bottom ? thread.root : thread.frames.back().node;
-  const NodeId parent = options_.exceptions_apart ? kRootNode : below;
+  const NodeId parent = options_.exceptions_apart ? root_of(source.context.owner) : below;
   const NodeId node = tree_.child(parent, code);
   if (node != parent) ++tree_.node(node).calls;
   const std::size_t size = thread.frames.size();
@@ -551,6 +560,7 @@ void Engine::leave_exception(Source& source, const Element& element, std::uint64
   if (source.context.next) {
     ++source.quality.switches;
     switch_to(source, *source.context.next);
+    come_back(source);
     source.exit.action = Action::kNone;
   }
   Thread& thread = *source.thread;

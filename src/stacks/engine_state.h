@@ -93,7 +93,8 @@ struct Engine::Frame {
 struct Engine::Thread {
   TrackId track = 0;
   std::vector<Frame> frames{};
-  std::size_t suspects = 0;   ///< The number of frames at the bottom that may have ended at a gap.
+  std::size_t suspects = 0;  ///< The number of frames at the bottom that may have ended at a gap.
+  bool away = false;  ///< Another thread runs, and the sink knows that this one left its frames.
   std::uint32_t barrier = 0;  ///< 1 + the place of the uppermost barrier; 0: none.
   std::uint64_t folded = 0;   ///< Calls beyond the greatest depth that have not returned.
   NodeId root = kRootNode;    ///< The parent of the lowest frame that is not a suspect.
@@ -165,6 +166,9 @@ struct Engine::Source {
   Exit exit{};
   std::uint8_t last_size = 0;
 
+  /// The last range, if its branch may still be open: its end, its last instruction and its
+  /// context.
+  Element last{};
   TraceId id = 0;
   SourceFacts facts{};
   Gap gap{};
@@ -183,6 +187,7 @@ struct Engine::Source {
             .own = own,
             .exit = exit,
             .last_size = last_size,
+            .last = last,
             .id = id,
             .facts = facts,
             .gap = gap,

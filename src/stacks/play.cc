@@ -16,10 +16,11 @@ bool Engine::play(const Step& step) {
   }
   if (is_of_thread(step.element)) take_up(id);
   observe({&step.element, 1});
-  return step.run.is_empty() || stay(source(id), step.run);
+  return step.run.is_empty() || stay(source(id), step);
 }
 
-bool Engine::stay(Source& source, const Run& run) {
+bool Engine::stay(Source& source, const Step& step) {
+  const Run& run = step.run;
   if (run.has_ranges) {
     // One range after the other would begin in these bounds, without a look at the stack.
     const Bounds& bounds = source.running.bounds;
@@ -29,6 +30,11 @@ bool Engine::stay(Source& source, const Run& run) {
     source.exit.end = run.last.end;
     source.exit.action = action_of(run.last.executed, run.last.last_type, run.last.last_subtype);
     source.last_size = run.last.last_size;
+    // The context of the element before the run.
+    source.last = step.element;
+    source.last.end = run.last.end;
+    source.last.last_size = run.last.last_size;
+    source.last.isa = run.last.isa;
   }
   for (std::size_t i = 0; i < run.counts; ++i) {
     source.own += run.counted[i].instructions;
@@ -59,6 +65,7 @@ std::unique_ptr<Engine> Engine::copy() const {
   other->forms_ = forms_;
   other->signal_ = signal_;
   other->lost_callers_ = lost_callers_;
+  other->roots_ = roots_;
   other->tracks_ = tracks_;
   other->frames_ = frames_;
   other->search_credit_ = search_credit_;

@@ -83,6 +83,7 @@ void Recorder::add_to_run(Source& source, const Element& last, std::uint64_t ins
               .last_type = last.last_type,
               .last_subtype = last.last_subtype,
               .last_size = last.last_size,
+              .isa = last.isa,
               .executed = (last.flags & kElementExecuted) != 0};
   run.has_ranges = true;
   run.instructions += instructions;

@@ -18,9 +18,10 @@ std::shared_ptr<const Engine::SavedThread> Engine::save_thread(std::uint64_t key
   part->key = key;
   part->track = thread.track;
   part->suspects = thread.suspects;
+  part->away = thread.away;
   part->barrier = thread.barrier;
   part->folded = thread.folded;
-  part->root_is_lost = thread.root != kRootNode;
+  part->root_is_lost = tree_.node(thread.root).code == lost_callers_;
   part->exit = thread.exit;
   part->frames.reserve(thread.frames.size());
   for (std::size_t i = 0; i < thread.frames.size(); ++i) {
@@ -48,6 +49,7 @@ Engine::State Engine::save() {
                      .running = source.running,
                      .exit = source.exit,
                      .last_size = source.last_size,
+                     .last = source.last,
                      .gap = source.gap,
                      .context = source.context,
                      .veneer = source.veneer,
@@ -77,6 +79,7 @@ std::unique_ptr<Engine::Thread> Engine::restore_thread(
   auto thread = std::make_unique<Thread>();
   thread->track = part.track;
   thread->suspects = part.suspects;
+  thread->away = part.away;
   thread->barrier = part.barrier;
   thread->folded = part.folded;
   thread->root = part.root_is_lost ? tree_.child(kRootNode, lost_callers_) : kRootNode;
@@ -112,6 +115,7 @@ void Engine::restore(const State& state, const std::function<Code(CodeId)>& code
     Source& source = this->source(part.id);
     source.exit = part.exit;
     source.last_size = part.last_size;
+    source.last = part.last;
     source.gap = part.gap;
     source.context = part.context;
     source.veneer = part.veneer;
@@ -140,6 +144,7 @@ void Engine::announce() const {
   for (const OpenTrack& track : all)
     if (track.runs) options_.sink->on_switch(track.source, track.track, position(track.source));
   for (const OpenTrack& track : all) {
+    if (track.away) continue;
     for (const OpenFrame& frame : track.frames)
       options_.sink->on_enter(track.track, position(track.source), frame.code, frame.opening);
   }
@@ -177,6 +182,7 @@ std::vector<OpenTrack> Engine::tracks(bool frames) const {
                      .source = source->id,
                      .thread = key,
                      .runs = thread.get() == source->thread,
+                     .away = thread->away,
                      .frames = frames ? open_frames(*thread) : std::vector<OpenFrame>{}});
     }
   }

@@ -85,6 +85,34 @@ Bounds read_bounds(Reader& in) {
   return bounds;
 }
 
+// What Options::direct_target needs of a range.
+void write(Writer& out, const Element& range) {
+  out.number(range.index);
+  out.address(range.end);
+  out.number(static_cast<std::uint64_t>(range.isa));
+  out.number(range.last_size);
+  out.number(range.flags);
+  out.number(range.context_id);
+  out.number(range.vmid);
+  out.number(range.exception_level);
+  out.number(static_cast<std::uint64_t>(range.security));
+}
+
+Element read_range(Reader& in) {
+  Element range;
+  range.kind = ElementKind::kInstrRange;
+  range.index = in.number();
+  range.end = in.address();
+  range.isa = in.one_of(isa::Isa::kUnknown);
+  range.last_size = static_cast<std::uint8_t>(in.number(0xFF));
+  range.flags = static_cast<std::uint16_t>(in.number(0xFFFF));
+  range.context_id = static_cast<std::uint32_t>(in.number(0xFFFF'FFFF));
+  range.vmid = static_cast<std::uint32_t>(in.number(0xFFFF'FFFF));
+  range.exception_level = static_cast<std::uint8_t>(in.number(0xFF));
+  range.security = in.one_of(Security::kRealm);
+  return range;
+}
+
 void write(Writer& out, const Exit& exit) {
   out.number(static_cast<std::uint64_t>(exit.action));
   out.address(exit.end);
@@ -130,6 +158,7 @@ void Engine::SavedBytes::write_thread(Writer& out, const SavedThread& thread) {
   out.number(thread.track);
   out.number(thread.suspects);
   out.number(thread.barrier);
+  out.number(thread.away ? 1 : 0);
   out.number(thread.folded);
   out.number(thread.root_is_lost ? 1 : 0);
   write(out, thread.exit);
@@ -139,8 +168,8 @@ void Engine::SavedBytes::write_thread(Writer& out, const SavedThread& thread) {
     out.number(frame.code);
     out.number(frame.flags);
     out.number(static_cast<std::uint64_t>(frame.opening) |
-               static_cast<std::uint64_t>(each.below) << 2 |
-               static_cast<std::uint64_t>(frame.action) << 4);
+               static_cast<std::uint64_t>(each.below) << 3 |
+               static_cast<std::uint64_t>(frame.action) << 5);
     out.address(frame.from);
     out.address(frame.ret);
     write(out, frame.bounds);
@@ -183,6 +212,7 @@ Engine::SavedThread Engine::SavedBytes::read_thread(Reader& in, std::size_t code
   thread.track = static_cast<TrackId>(in.number(kAny));
   thread.suspects = static_cast<std::size_t>(in.number());
   thread.barrier = static_cast<std::uint32_t>(in.number(kAny));
+  thread.away = in.flag();
   thread.folded = in.number();
   thread.root_is_lost = in.flag();
   thread.exit = read_exit(in);
@@ -193,10 +223,11 @@ Engine::SavedThread Engine::SavedBytes::read_thread(Reader& in, std::size_t code
     frame.code = static_cast<CodeId>(in.number(codes - 1));
     frame.flags = static_cast<std::uint8_t>(in.number(0xFF));
     const std::uint64_t kinds = in.number(0xFF);
-    frame.opening = static_cast<Opening>(kinds & 3);
-    each.below = static_cast<Below>(kinds >> 2 & 3);
-    frame.action = static_cast<Action>(kinds >> 4);
-    in.require(each.below <= Below::kLostCallers && frame.action <= Action::kGap);
+    frame.opening = static_cast<Opening>(kinds & 7);
+    each.below = static_cast<Below>(kinds >> 3 & 3);
+    frame.action = static_cast<Action>(kinds >> 5);
+    in.require(frame.opening <= Opening::kHandler && each.below <= Below::kLostCallers &&
+               frame.action <= Action::kGap);
     frame.from = in.address();
     frame.ret = in.address();
     frame.bounds = read_bounds(in);
@@ -214,6 +245,7 @@ void Engine::SavedBytes::write_source(Writer& out, const SavedSource& source) {
   out.number(source.running.named ? 1 : 0);
   write(out, source.exit);
   out.number(source.last_size);
+  write(out, source.last);
   out.number(static_cast<std::uint64_t>(source.gap.kind));
   out.number(static_cast<std::uint64_t>(source.gap.action));
   out.maybe(source.gap.time);
@@ -241,6 +273,8 @@ Engine::SavedSource Engine::SavedBytes::read_source(Reader& in, std::size_t code
   source.running.named = in.flag();
   source.exit = read_exit(in);
   source.last_size = static_cast<std::uint8_t>(in.number(0xFF));
+  source.last = read_range(in);
+  source.last.trace_id = source.id;
   source.gap.kind = in.one_of(GapKind::kSwitch);
   source.gap.action = in.one_of(Action::kGap);
   source.gap.time = in.maybe();

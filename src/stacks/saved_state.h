@@ -28,6 +28,7 @@ struct Engine::SavedThread {
   TrackId track = 0;
   std::vector<SavedFrame> frames{};
   std::size_t suspects = 0;
+  bool away = false;
   std::uint32_t barrier = 0;
   std::uint64_t folded = 0;
   bool root_is_lost = false;  ///< Thread::root is that of lost callers.
@@ -39,6 +40,7 @@ struct Engine::SavedSource {
   Source::Running running{};  ///< Without the node.
   Exit exit{};
   std::uint8_t last_size = 0;
+  Element last{};
   Source::Gap gap{};
   Source::Context context{};
   Source::Veneer veneer{};

@@ -139,12 +139,13 @@ void Timeline::take_decided(const Event& event) {
       return;
     case Kind::kGap: {
       if (unit_ == TimeUnit::kInstructions) return;
-      if (clock.is_set || unit_ == TimeUnit::kCycles)
-        for (const Event& each : std::exchange(clock.waiting, {})) give(each, clock.time);
       if (unit_ == TimeUnit::kCycles) {
+        for (const Event& each : std::exchange(clock.waiting, {})) give(each, clock.time);
         clock.position = event.position;
       } else {
         clock.is_after_gap = true;
+        clock.gap = event.position;
+        clock.before_gap = clock.waiting.size();
       }
       return;
     }
@@ -171,16 +172,21 @@ void Timeline::take_decided(const Event& event) {
 }
 
 void Timeline::anchor(Clock& clock, std::uint64_t position, std::uint64_t time) {
-  const bool spreads = !clock.is_after_gap && (clock.is_set || unit_ == TimeUnit::kCycles);
+  const bool spreads = clock.is_set || unit_ == TimeUnit::kCycles;
+  const bool ends_gap = spreads && clock.is_after_gap && clock.gap == position;
   const std::uint64_t instructions = position - clock.position;
+  std::size_t number = 0;
   for (const Event& event : std::exchange(clock.waiting, {})) {
     std::uint64_t own = time;
-    if (spreads && instructions != 0) {
+    if (ends_gap) {
+      if (number < clock.before_gap) own = clock.time;
+    } else if (spreads && instructions != 0) {
       own =
           clock.time + static_cast<std::uint64_t>(Wide{time - clock.time} *
                                                   (event.position - clock.position) / instructions);
     }
     give(event, own);
+    ++number;
   }
   clock.position = position;
   clock.time = time;
@@ -197,6 +203,7 @@ void Timeline::hold(Clock& clock, const Event& event) {
   if (clock.is_set || unit_ == TimeUnit::kCycles) {
     for (const Event& each : std::exchange(clock.waiting, {})) give(each, clock.time);
     clock.position = event.position;
+    clock.before_gap = 0;
   } else {
     clock.left_out = true;
     clock.waiting.clear();

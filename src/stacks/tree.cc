@@ -35,6 +35,8 @@ std::string name_of(const Code& code) {
                                : fmt::format("[{}]", code.name);
     case CodeKind::kSignal:
       return "[signal]";
+    case CodeKind::kProcess:
+      return code.name;
     case CodeKind::kLostCallers:
       return "[callers not known: code is missing]";
   }

@@ -60,12 +60,9 @@ void AxisClock::on_gap(TraceId id, std::uint64_t n) {
   switch (unit_) {
     case AxisUnit::kTicks:
     case AxisUnit::kNanoseconds:
-      if (state.is_set) {
-        add(id, n, state.t);
-      } else {
-        state.n = n;
-      }
+      if (!state.is_set) state.n = n;
       state.is_after_gap = true;
+      state.gap = n;
       return;
     case AxisUnit::kCycles:
       return add(id, n, state.t);
@@ -75,6 +72,10 @@ void AxisClock::on_gap(TraceId id, std::uint64_t n) {
 }
 
 void AxisClock::on_timestamp(TraceId id, std::uint64_t n, std::uint64_t time) {
+  set_time(id, n, time, false);
+}
+
+void AxisClock::set_time(TraceId id, std::uint64_t n, std::uint64_t time, bool is_of_those_before) {
   if (unit_ != AxisUnit::kTicks && unit_ != AxisUnit::kNanoseconds) return;
   State& state = states_[id];
   if (state.is_set && time < state.last) {
@@ -90,7 +91,11 @@ void AxisClock::on_timestamp(TraceId id, std::uint64_t n, std::uint64_t time) {
   state.last = time;
   state.time = std::max(time + state.shift, state.is_set ? state.time : origin_);
   const auto t = static_cast<double>(state.time - origin_);
-  if (!state.is_set || state.is_after_gap) add(id, state.n, t);
+  if (!state.is_set || is_of_those_before) {
+    add(id, state.n, t);
+  } else if (state.is_after_gap && state.gap == n) {
+    add(id, n, state.t);
+  }
   add(id, n, t);
   state.is_set = true;
   state.is_after_gap = false;
@@ -109,8 +114,7 @@ void AxisClock::on_element(TraceId id, std::uint64_t n, TraceIndex index,
   State& state = states_[id];
   if (unit_ == AxisUnit::kBytes) return add(id, n, std::max(static_cast<double>(index), state.t));
   if ((unit_ == AxisUnit::kTicks || unit_ == AxisUnit::kNanoseconds) && time) {
-    state.is_after_gap = state.is_after_gap || time->is_of_those_before;
-    return on_timestamp(id, n, time->time);
+    return set_time(id, n, time->time, time->is_of_those_before);
   }
   if (!state.is_set) add(id, n, std::max(recent_, state.t));
 }

@@ -53,8 +53,8 @@ struct ElementTime {
   bool is_of_those_before = false;  ///< All elements since the last time have this one.
 };
 
-/// Makes points from timestamps, cycle counts and gaps, by the rules of stacks::Timeline: no time
-/// is spread over a gap, and time never goes back.  Its state is a value.
+/// Makes points from timestamps, cycle counts and gaps, by the rules of stacks::Timeline.  Its
+/// state is a value.
 class AxisClock {
  public:
   AxisClock(AxisUnit unit, std::uint64_t origin) : unit_(unit), origin_(origin) {}
@@ -78,7 +78,8 @@ class AxisClock {
     std::uint64_t below = 0;  ///< A timestamp that went back.
     bool has_below = false;
     bool is_set = false;
-    bool is_after_gap = false;
+    bool is_after_gap = false;  ///< There was a gap since the last point,
+    std::uint64_t gap = 0;      ///< and the last one was at this `n`.
     friend bool operator==(const State&, const State&) = default;
   };
   [[nodiscard]] const State& state(TraceId id) const { return states_[id]; }
@@ -94,6 +95,7 @@ class AxisClock {
 
  private:
   void add(TraceId id, std::uint64_t n, double t);
+  void set_time(TraceId id, std::uint64_t n, std::uint64_t time, bool is_of_those_before);
 
   AxisUnit unit_;
   std::uint64_t origin_;

@@ -11,7 +11,7 @@ namespace waymark::view {
 namespace {
 
 // In the order of GapReason.
-constexpr std::array<std::string_view, 5> kReasons{"filtered", "loss", "missing_code", "pathless",
+constexpr std::array<std::string_view, 5> kReasons{"not_stated", "loss", "missing_code", "pathless",
                                                    "overflow"};
 
 std::string_view reason_word(GapReason reason) {

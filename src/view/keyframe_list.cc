@@ -56,7 +56,7 @@ void KeyframeList::set_next(std::size_t source, std::size_t keyframe, const Axis
   SourceAt& at = copy->sources[source];
   at.next = next;
   AxisPoints points;
-  if (at.clock.is_set && !at.clock.is_after_gap) points.add({at.clock.n, at.clock.t});
+  if (at.clock.is_set) points.add({at.clock.n, at.clock.t});
   points.add(next);
   at.t = std::max(points.before(at.n), at.clock.t);
   keyframes_[keyframe] = std::move(copy);

@@ -91,7 +91,7 @@ class Recorder final : public stacks::Sink {
 };
 
 /// Whether places are known from a point before the keyframe on.
-bool points_before(const SourceAt& from) { return from.clock.is_set && !from.clock.is_after_gap; }
+bool points_before(const SourceAt& from) { return from.clock.is_set; }
 
 std::optional<GapReason> reason_of(const Element& element) {
   switch (element.kind) {
@@ -110,7 +110,7 @@ std::optional<GapReason> reason_of(const Element& element) {
         case TraceOnReason::kOverflow:
           return GapReason::kOverflow;
         case TraceOnReason::kNormal:
-          return GapReason::kFiltered;
+          return GapReason::kNotStated;
         case TraceOnReason::kDebugRestart:
           return GapReason::kLoss;
       }
@@ -134,7 +134,7 @@ void Recorder::note_reason(const Element& element) {
   if (!reason) return;
   Source& of = at(element.trace_id);
   const std::uint64_t n = decoder_.n(element.trace_id);
-  if (of.reason_at != n || of.reason == GapReason::kFiltered || reason == GapReason::kOverflow)
+  if (of.reason_at != n || of.reason == GapReason::kNotStated || reason == GapReason::kOverflow)
     of.reason = *reason;
   of.reason_at = n;
 }

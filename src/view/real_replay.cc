@@ -66,7 +66,7 @@ bool RealReplay::has_points_up_to(const std::vector<std::uint64_t>& ends) {
   for (std::size_t s = 0; s < sources_.size(); ++s) {
     const AxisClock::State& state = decoder_.clock().state(sources_[s].id);
     const bool passed_any = ends[s] != sources_[s].first;
-    if (passed_any && (!state.is_set || state.is_after_gap || state.n < ends[s])) return false;
+    if (passed_any && (!state.is_set || state.n < ends[s])) return false;
   }
   return true;
 }

@@ -252,7 +252,7 @@ Result<WindowCalls> TraceSession::make_calls(const std::shared_ptr<const Known>&
   }
   WindowCalls calls{.tree = *known->tree, .exact = true, .has_cycles = reading_.axis().has_cycles};
   for (const stacks::Quality& quality : known->quality) {
-    calls.calls += quality.calls;
+    calls.calls += quality.calls + quality.tail_calls;
     calls.exceptions += quality.exceptions;
     calls.gaps += quality.gaps;
   }

@@ -63,7 +63,7 @@ RecordBytes write_code(const stacks::Code& code) {
 std::optional<stacks::Code> read_code(Bytes bytes) {
   RecordReader in(bytes);
   stacks::Code code;
-  code.kind = in.as<stacks::CodeKind>(static_cast<std::uint64_t>(stacks::CodeKind::kInlined));
+  code.kind = in.as<stacks::CodeKind>(static_cast<std::uint64_t>(stacks::CodeKind::kProcess));
   code.name = in.text();
   code.program = in.text();
   code.start = in.number();
@@ -275,6 +275,7 @@ void write_source(RecordWriter& out, const SourceAt& source) {
   out.number(clock.last);
   out.number(clock.shift);
   out.number(clock.below);
+  out.number(clock.gap);
   if (source.next) {
     out.number(source.next->n);
     out.place(source.next->t);
@@ -295,6 +296,7 @@ SourceAt read_source(RecordReader& in) {
   source.clock.last = in.number();
   source.clock.shift = in.number();
   source.clock.below = in.number();
+  source.clock.gap = in.number();
   source.clock.has_below = (flags & kHasBelow) != 0;
   source.clock.is_set = (flags & kIsSet) != 0;
   source.clock.is_after_gap = (flags & kIsAfterGap) != 0;

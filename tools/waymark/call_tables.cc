@@ -132,6 +132,7 @@ int write_call_tables(const CallTableRun& run) {
   options.tail_calls =
       run.calls.replace_tail_calls ? stacks::TailCalls::kReplace : stacks::TailCalls::kKeep;
   options.exceptions_apart = run.calls.exceptions_apart;
+  if (run.calls.tree) options.root_name = root_namer(*capture, Roots::kProcesses);
   stacks::Engine engine(std::move(options));
   set_sources(engine, *capture);
   const int traced = trace_stacks(*capture, *selection, window, *output, engine);

@@ -6,6 +6,7 @@
 
 #include "record_options.h"
 #include "waymark/etmv4/text.h"
+#include "waymark/inputs/branch_code.h"
 #include "waymark/mtb/text.h"
 #include "waymark/outputs/csv.h"
 #include "waymark/outputs/human.h"
@@ -23,6 +24,9 @@ class TextSink final : public Sink {
     if (options.timed) writer_.show_times();
     if (options.functions) writer_.name_functions(options.functions, options.details);
     if (options.processes) writer_.name_processes(options.processes);
+    writer_.find_direct_targets([code = inputs::BranchCode(capture)](const Element& range) {
+      return code.direct_target(range);
+    });
     if (options.messages != nullptr) {
       writer_.write_custom_with(
           [messages = options.messages](TextBuffer& text, const Element& element) {

@@ -175,6 +175,10 @@ class Pass {
         wanted_.stacks.replace_tail_calls ? stacks::TailCalls::kReplace : stacks::TailCalls::kKeep;
     options.exceptions_apart = wanted_.stacks.exceptions_apart;
     options.sites = options.ranges = wanted_.format.stacks.wants_lines || wanted_.stacks.inlines;
+    if (wanted_.format.stacks.wants_roots) {
+      options.root_name =
+          root_namer(capture, wanted_.stacks.threads ? Roots::kThreads : Roots::kProcesses);
+    }
     EventRelay relay;
     if (wanted_.format.make_timeline != nullptr) options.sink = &relay;
     auto made = std::make_unique<stacks::Engine>(std::move(options));
@@ -339,6 +343,8 @@ void add_stack_export_options(Command& command, StackExportOptions& options) {
   add_stack_options(command, options.replace_tail_calls, options.exceptions_apart);
   command.add_flag("--inlines", options.inlines,
                    "for folded: show inlined functions as frames, too");
+  command.add_flag("--by-thread", options.threads,
+                   "for folded: begin the stacks of a recording with the thread, not the process");
   command
       .add_option_function(
           "--positions",

@@ -23,6 +23,7 @@ class Command;
 
 struct StackExportOptions {
   bool replace_tail_calls = false;
+  bool threads = false;  ///< Stacks begin with threads, not with processes.
   bool exceptions_apart = false;
   bool inlines = false;
   exports::TreeOptions tree;

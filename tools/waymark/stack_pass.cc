@@ -12,43 +12,13 @@
 #include "waymark/base/plural.h"
 #include "waymark/etmv3/text.h"
 #include "waymark/etmv4/text.h"
-#include "waymark/inputs/code_memory.h"
+#include "waymark/inputs/branch_code.h"
 #include "waymark/mtb/text.h"
 #include "waymark/perf/process_images.h"
 #include "waymark/ptm/text.h"
 
 namespace waymark::cli {
 namespace {
-
-/// Whether the instruction before an address is a call.
-class CallFinder {
- public:
-  explicit CallFinder(const inputs::Capture& capture)
-      : memory_(std::make_shared<const inputs::CodeMemory>(capture)) {}
-
-  bool operator()(const Element& element, std::uint64_t address) const {
-    if (element.isa == isa::Isa::kT32)
-      return is_call(element, address, 4) || is_call(element, address, 2);
-    return is_call(element, address, 4);
-  }
-
- private:
-  [[nodiscard]] bool is_call(const Element& element, std::uint64_t address, unsigned size) const {
-    std::array<std::uint8_t, 4> scratch{};
-    const Bytes bytes = memory_->read(element, address - size, scratch);
-    if (bytes.size() < size) return false;
-    std::uint32_t opcode = 0;
-    for (unsigned i = 0; i < size; ++i) opcode |= std::uint32_t{bytes[i]} << 8 * i;
-    isa::Instruction instruction;
-    std::uint8_t it_remaining = 0;
-    const isa::Arch arch = element.isa == isa::Isa::kA64 ? isa::Arch::kAA64 : isa::Arch::kV8;
-    return isa::classify({.arch = arch}, element.isa, address - size, opcode, it_remaining,
-                         instruction) == isa::Outcome::kOk &&
-           instruction.size == size && instruction.link;
-  }
-
-  std::shared_ptr<const inputs::CodeMemory> memory_;
-};
 
 /// The threads of a recording.
 class TaskOwners {
@@ -91,7 +61,11 @@ std::string source_name(TraceId id) { return fmt::format("trace ID 0x{:02x}", id
 stacks::Options stack_options(const inputs::Capture& capture, outputs::PlaceLookup places) {
   stacks::Options options;
   options.places = std::move(places);
-  options.follows_call = CallFinder(capture);
+  const inputs::BranchCode code(capture);
+  options.follows_call = [code](const Element& element, std::uint64_t address) {
+    return code.follows_call(element, address);
+  };
+  options.direct_target = [code](const Element& range) { return code.direct_target(range); };
   if (capture.processes() != nullptr) options.owner = TaskOwners(*capture.processes());
   struct Namer {
     NameException write = nullptr;
@@ -107,6 +81,16 @@ stacks::Options stack_options(const inputs::Capture& capture, outputs::PlaceLook
     return std::string(name.view());
   };
   return options;
+}
+
+std::function<std::string(const stacks::Owner& owner)> root_namer(const inputs::Capture& capture,
+                                                                  Roots roots) {
+  if (capture.processes() == nullptr) return {};
+  return [images = capture.processes(), roots](const stacks::Owner& owner) {
+    const perf::Task& task = images->task(owner.space);
+    const std::string name = task.name.empty() ? "[unknown]" : task.name;
+    return roots == Roots::kThreads ? fmt::format("{}-{}", name, task.tid) : name;
+  };
 }
 
 stacks::SourceFacts facts_of(const inputs::CaptureSource& source) {

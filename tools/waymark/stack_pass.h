@@ -22,6 +22,12 @@ namespace waymark::cli {
 /// name.
 stacks::Options stack_options(const inputs::Capture& capture, outputs::PlaceLookup places);
 
+enum class Roots : std::uint8_t { kProcesses, kThreads };
+/// Names what owns the outermost frames: "name", or "name-TID".  Empty: the capture does not say
+/// which process ran.
+std::function<std::string(const stacks::Owner& owner)> root_namer(const inputs::Capture& capture,
+                                                                  Roots roots);
+
 /// What an engine must know of one of its sources.
 stacks::SourceFacts facts_of(const inputs::CaptureSource& source);
 

@@ -59,7 +59,7 @@ export const isAmount = (track: Track): boolean => track.name === 'instructions'
 /** Number, name, program, kind. */
 export type FunctionRow = [number, string, string, string];
 
-export type GapReason = 'filtered' | 'loss' | 'missing_code' | 'pathless' | 'overflow';
+export type GapReason = 'not_stated' | 'loss' | 'missing_code' | 'pathless' | 'overflow';
 export type Gap = [start: number, end: number, why: GapReason];
 export type Instant = [t: number, kind: string, text: string];
 export type Mark = [t: number, kind: string, text: string, count: number];

@@ -64,7 +64,7 @@ export class Help {
 
 function legend(): HTMLElement {
   const rows: [string, string][] = [
-    ['hatched', 'nothing is known: trace was lost, filtered, or its code is missing. It is never execution'],
+    ['hatched', 'nothing is known: nothing was traced, trace was lost, or its code is missing. It is never execution'],
     ['crossed hatch', 'the trace unit overflowed'],
     ['double line', 'a frame of an exception'],
     ['torn edge', 'the start of the frame is not known'],

@@ -5,7 +5,7 @@ import { rowHeight, stripHeight, TrackBox } from './layout';
 import type { FunctionNames } from './names';
 
 export const gapWords: Record<GapReason, string> = {
-  filtered: 'not traced: filtered',
+  not_stated: 'not traced',
   loss: 'trace lost',
   missing_code: 'code not available',
   pathless: 'path not known',

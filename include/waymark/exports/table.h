@@ -62,6 +62,7 @@ struct StackNeeds {
   bool wants_lines = false;  ///< The tree should have ranges and sites.
   /// Each track of the timeline has a time of its own, if times are instructions.
   bool tracks_apart = false;
+  bool wants_roots = false;  ///< The tree should tell processes apart.
 };
 
 struct Format {

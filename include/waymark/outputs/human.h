@@ -57,6 +57,11 @@ class HumanWriter {
   /// Writes the name of the process at each change of the context.
   void name_processes(ProcessNamer namer) { processes_ = std::move(namer); }
 
+  /// Finds the target of the direct branch at the end of a range; kNoAddress: not known.
+  using TargetFinder = std::function<std::uint64_t(const Element& range)>;
+  /// Asked for the targets that the trace does not show, as before a gap.
+  void find_direct_targets(TargetFinder finder) { direct_targets_ = std::move(finder); }
+
   /// Colours and arrows; the default is text for a file.
   void set_style(const Style& style) { style_ = style; }
 
@@ -85,6 +90,8 @@ class HumanWriter {
   [[nodiscard]] bool wants_more() const { return lines_.first < lines_.end; }
 
  private:
+  struct Item;
+  [[nodiscard]] std::uint64_t target_of(const Item& item) const;
   static constexpr std::size_t kNone = ~std::size_t{0};
   /// Far more than the elements of other sources between two of one source.
   static constexpr std::size_t kMaxWaiting = 65536;
@@ -145,6 +152,7 @@ class HumanWriter {
 
   TextBuffer& out_;
   ProcessNamer processes_;
+  TargetFinder direct_targets_;
   CustomWriter custom_;
   Style style_;
   std::optional<FunctionNames> functions_;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -50,8 +51,14 @@ struct Options {
   /// Whether the instruction before this address is a call.  Empty: a return that does not match
   /// any call is taken for one to such a place.
   std::function<bool(const Element& element, std::uint64_t address)> follows_call{};
+  /// The target of the direct branch at the end of a range, from its code; kNoAddress: not known.
+  /// Empty: a call whose callee was not traced is not counted.
+  std::function<std::uint64_t(const Element& range)> direct_target{};
   /// The name of an exception; may be empty.
   std::function<std::string(TraceId source, std::uint32_t number)> exception_name{};
+  /// The name of what owns the outermost frames, such as a process: the tree has a node for each
+  /// name, above all frames.  An empty name: none.  Empty: the tree does not tell owners apart.
+  std::function<std::string(const Owner& owner)> root_name{};
   TailCalls tail_calls = TailCalls::kKeep;
   /// Handlers of exceptions are not below the function that they interrupted.
   bool exceptions_apart = false;
@@ -83,6 +90,7 @@ struct OpenTrack {
   TraceId source = 0;
   std::uint64_t thread = 0;         ///< As Options::owner says, or 0.
   bool runs = false;                ///< The source executes it now.
+  bool away = false;                ///< It does not, and the sink was told that its frames were left.
   std::vector<OpenFrame> frames{};  ///< The outermost first.
 };
 
@@ -173,7 +181,7 @@ class Engine {
   void observe_other(Source& source, const Element& element);
   void begin(Source& source, const Element& range);
   bool set_left_out(TraceId id, bool value);
-  bool stay(Source& source, const Run& run);
+  bool stay(Source& source, const Step& step);
   void transfer(Source& source, const Element& element, std::uint64_t target);
   void flush(Source& source);
   void count_range(Source& source, const Element& range);
@@ -197,13 +205,17 @@ class Engine {
   void leave_veneer(Source& source, const Element& element, std::uint64_t target);
   /// The top frame executes another function from here on.
   void move(Source& source, const Element& element, std::uint64_t target);
-  void replace_top(Source& source, const Known& known);
+  void replace_top(Source& source, const Known& known, Opening opening);
   void open_root(Source& source, const Element& element, std::uint64_t target);
 
   void enter_exception(Source& source, const Element& element);
   void set_context(Source& source, const Element& element);
   Owner owner_of(Source& source, const Element& element) const;
   void switch_to(Source& source, Owner owner);
+  void go_away(Source& source);
+  void come_back(Source& source);
+  NodeId root_of(const Owner& owner);
+  void make_direct_call(Source& source);
   void open_gap(Source& source, GapKind kind);
   void close_gap(Source& source, const Element& element, std::uint64_t target);
   bool goes_on(Source& source, std::uint64_t target);
@@ -240,6 +252,8 @@ class Engine {
                      std::unordered_map<std::string_view, const program::Function*>>
       by_name_;
   std::vector<Form> forms_;  ///< By code.
+  /// By Owner::thread and Owner::space.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, NodeId> roots_;
   CodeId signal_ = 0;
   CodeId lost_callers_ = 0;
   TrackId tracks_ = 0;

@@ -20,6 +20,7 @@ struct RangeEnd {
   isa::InstrType last_type = isa::InstrType::kOther;
   isa::InstrSubtype last_subtype = isa::InstrSubtype::kNone;
   std::uint8_t last_size = 0;
+  isa::Isa isa = isa::Isa::kUnknown;
   bool executed = false;
   friend bool operator==(const RangeEnd&, const RangeEnd&) = default;
 };

@@ -16,6 +16,7 @@ enum class Opening : std::uint8_t {
   kTailCall,
   kInferred,  ///< It was entered before, at a time that is not known.
   kResumed,   ///< The same frame was left at a gap.
+  kHandler,   ///< The first function after an exception, which did not call it.
 };
 
 enum class Instant : std::uint8_t { kGap, kMissingCode, kUnwind, kResync };

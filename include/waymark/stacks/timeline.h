@@ -40,10 +40,11 @@ class TimedSink {
 /// Gives events their times.
 ///
 /// The time between two timestamps, or cycle counts, is distributed by the instructions between
-/// them.  No time is spread over a gap: what came before it has the time of the last timestamp, and
-/// what came after it that of the next one.  So have events before the first and after the last
-/// timestamp.  Timestamps that go back do not count; if the next ones go back too, the clock was
-/// set, and time goes on from where it was.
+/// them, also if there is a gap: nothing says how long it was.  If a timestamp comes at the end of
+/// the gap, before any instruction, the gap is known: what came before it has the time of the last
+/// timestamp.  Events before the first timestamp have its time, and those after the last one have
+/// that of the last one.  Timestamps that go back do not count; if the next ones go back too, the
+/// clock was set, and time goes on from where it was.
 ///
 /// Events wait for the next timestamp of their source, at most kMaxWaiting of them; beyond that
 /// they have the time of the last one.  One owner; not thread safe.
@@ -102,10 +103,12 @@ class Timeline final : public Sink {
     std::uint64_t position = 0;  ///< That of the last anchor,
     std::uint64_t time = 0;      ///< and its time, which never decreases.
     bool is_set = false;
-    bool is_after_gap = false;
-    std::uint64_t last = 0;   ///< The last timestamp as it was traced.
-    std::uint64_t shift = 0;  ///< What is added to timestamps, modulo 2^64.
-    std::uint64_t below = 0;  ///< A timestamp that went back.
+    bool is_after_gap = false;   ///< There was a gap since the last anchor,
+    std::uint64_t gap = 0;       ///< and the last one was at this position.
+    std::size_t before_gap = 0;  ///< How many of `waiting` came before it.
+    std::uint64_t last = 0;      ///< The last timestamp as it was traced.
+    std::uint64_t shift = 0;     ///< What is added to timestamps, modulo 2^64.
+    std::uint64_t below = 0;     ///< A timestamp that went back.
     bool has_below = false;
     bool left_out = false;
     TrackId active = 0;

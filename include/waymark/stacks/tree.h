@@ -24,6 +24,7 @@ enum class CodeKind : std::uint8_t {
   kSignal,       ///< A handler that an operating system called in the middle of a function.
   kLostCallers,  ///< Frames above it had callers that unreadable code hides.
   kInlined,      ///< A function that the compiler inlined in the one below it.
+  kProcess,      ///< A process or thread, below all of its frames: see Options::root_name.
 };
 
 /// One kind of frame.

@@ -90,7 +90,8 @@ struct Span {
   std::uint16_t flags = 0;
 };
 
-enum class GapReason : std::uint8_t { kFiltered, kLoss, kMissingCode, kPathless, kOverflow };
+/// kNotStated: the trace says only that it began again, as after a filter, or when another thread ran.
+enum class GapReason : std::uint8_t { kNotStated, kLoss, kMissingCode, kPathless, kOverflow };
 
 struct Gap {
   double start = 0;
