@@ -138,6 +138,8 @@ constexpr Format kFormats[] = {
 std::span<const Format> formats() { return kFormats; }
 
 const Format* find_format(std::string_view name) {
+  // What people call the result.
+  if (name == "flamegraph") name = "folded";
   const auto* const found = std::ranges::find(kFormats, name, &Format::name);
   return found == std::end(kFormats) ? nullptr : found;
 }

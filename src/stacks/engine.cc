@@ -491,8 +491,8 @@ void Engine::set_context(Source& source, const Element& element) {
     switch_to(source, owner);
     return;
   }
-  source.context.owner.space = source.context.next ? source.context.owner.space : owner.space;
   if (owner.thread == source.context.owner.thread) {
+    if (!source.context.next) source.context.owner.space = owner.space;
     source.context.next.reset();
     return;
   }
@@ -510,6 +510,7 @@ void Engine::set_context(Source& source, const Element& element) {
                          ((element.flags & kElementElValid) != 0 && element.exception_level != 0);
   if (in_kernel && !source.gap.open() && !frames.empty() &&
       (frames.back().flags & kFrameNamed) != 0) {
+    if (!source.context.next) source.context.owner.space = owner.space;
     source.context.next = owner;
     return;
   }

@@ -127,6 +127,64 @@ TEST(Counter, counts_where_indirect_branches_went) {
   EXPECT_EQ(counts.edges[1].to, 0x300U);
 }
 
+Element context(std::uint32_t id, std::uint8_t level = 0) {
+  Element element = other(ElementKind::kPeContext);
+  element.context_id = id;
+  element.exception_level = level;
+  element.flags = kElementContextIdValid | kElementElValid;
+  return element;
+}
+
+TEST(Counter, a_branch_goes_on_in_its_thread_and_in_a_kernel_but_not_in_another_thread) {
+  auto indirect = range(0x100, 1, true, isa::InstrType::kIndirectBranch);
+  indirect.context_id = 5;
+  indirect.flags |= kElementContextIdValid | kElementElValid;
+  const Counts counts = counts_of({indirect, context(5), range(0x200, 1), indirect, context(6),
+                                   range(0x300, 1), indirect, context(6, 1), range(0x400, 1),
+                                   indirect, context(6), context(5), range(0x500, 1), indirect,
+                                   other(ElementKind::kTraceOn), context(5), range(0x600, 1)});
+  ASSERT_EQ(counts.edges.size(), 2U);
+  EXPECT_EQ(counts.edges[0].to, 0x200U);
+  EXPECT_EQ(counts.edges[1].to, 0x400U);
+}
+
+TEST(Counter, an_exception_states_where_the_branch_before_it_went) {
+  const auto indirect = range(0x100, 1, true, isa::InstrType::kIndirectBranch);
+  Element exception = other(ElementKind::kException);
+  exception.end = 0x200;
+  exception.flags = kElementReturnAddress;
+  Element chained = exception;
+  chained.flags |= kElementTailChain;
+  const Counts counts = counts_of({indirect, exception, range(0x800, 1), indirect, chained,
+                                   range(0x800, 1), range(0x200, 1), exception, range(0x800, 1)});
+  ASSERT_EQ(counts.edges.size(), 1U);
+  EXPECT_EQ(counts.edges[0].to, 0x200U);
+  EXPECT_EQ(counts.edges[0].times, 1U);
+}
+
+/// The first elements of a part decide on the branch before it.
+TEST(Counter, parts_agree_on_a_branch_that_crosses_contexts) {
+  auto indirect = range(0x100, 1, true, isa::InstrType::kIndirectBranch);
+  indirect.context_id = 5;
+  indirect.flags |= kElementContextIdValid | kElementElValid;
+  for (const std::uint32_t id : {5U, 6U}) {
+    const std::vector<Element> elements = {indirect, context(id), context(5), range(0x200, 1)};
+    const Counts whole = counts_of(elements);
+    EXPECT_EQ(whole.edges.size(), id == 5 ? 1U : 0U);
+    for (std::size_t cut = 1; cut < elements.size(); ++cut) {
+      Counter counter;
+      Stitcher sum;
+      counter.begin_part();
+      counter.observe(std::span(elements).first(cut));
+      sum.add(counter.take_part());
+      counter.begin_part();
+      counter.observe(std::span(elements).subspan(cut));
+      sum.add(counter.take_part());
+      EXPECT_EQ(sum.take(), whole) << "cut " << cut << " id " << id;
+    }
+  }
+}
+
 /// A task for each hundred bytes of trace.
 class TaskByPlace final : public image::ImageSelector {
  public:

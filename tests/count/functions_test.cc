@@ -71,8 +71,33 @@ TEST_F(Functions, a_loop_to_the_beginning_enters_nothing_but_recursion_does) {
                    .subtype = isa::InstrSubtype::kNone,
                    .times = 10}};
   const std::vector<FunctionRow> rows = functions(counts, symbols);
-  ASSERT_EQ(rows.size(), 1U);
+  ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].entered, 4U + 10U) << "what is indirect comes by edges";
+  EXPECT_EQ(rows[1].calls, 10U) << "a tail call";
+}
+
+TEST_F(Functions, returns_and_what_reads_the_program_counter_call_nothing) {
+  Counts counts;
+  counts.rows = {row(kPut - 8, 2, kPut, true), row(kRun, 3, kPut + 8, false)};
+  counts.edges = {{.from = kRun + 12,
+                   .to = kPut,
+                   .from_isa = isa::Isa::kA64,
+                   .subtype = isa::InstrSubtype::kV8Return,
+                   .times = 7}};
+  for (const FunctionRow& row : functions(counts, symbols)) {
+    EXPECT_EQ(row.entered, 0U);
+    EXPECT_EQ(row.calls, 0U);
+  }
+}
+
+TEST_F(Functions, a_function_and_its_cold_part_are_one) {
+  symbols.add({{.start = 0x50'0000, .last = 0x50'00FF, .name = "put.cold"}});
+  Counts counts;
+  counts.rows = {row(kPut, 3, 0x50'0000, false), row(kRun, 5, 0x50'0000, false)};
+  const std::vector<FunctionRow> rows = functions(counts, symbols);
+  const FunctionRow* const part = of(rows, "put.cold");
+  ASSERT_NE(part, nullptr);
+  EXPECT_EQ(part->entered, 5U);
 }
 
 TEST_F(Functions, the_most_come_first_and_those_without_weight_not_at_all) {

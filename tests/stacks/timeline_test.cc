@@ -69,7 +69,7 @@ TEST_F(StackTimeline, before_the_first_and_after_the_last_timestamp) {
   EXPECT_EQ(finish(), "t track0@7 0:1000+1 0:1000- ");
 }
 
-TEST_F(StackTimeline, no_time_is_spread_over_a_gap) {
+TEST_F(StackTimeline, time_is_divided_across_a_gap_of_unknown_length) {
   Timeline& timeline = make();
   timeline.on_timestamp(7, 0, 1000);
   timeline.on_enter(0, 5, 1, Opening::kCall);
@@ -79,7 +79,20 @@ TEST_F(StackTimeline, no_time_is_spread_over_a_gap) {
   timeline.on_timestamp(7, 20, 9000);
   timeline.on_leave(0, 25);
   timeline.on_timestamp(7, 30, 9100);
-  EXPECT_EQ(finish(), "t track0@7 0:1000+1 0:1000- 0:9000+2 0:9050- ");
+  EXPECT_EQ(finish(), "t track0@7 0:3000+1 0:5000- 0:5000+2 0:9050- ");
+}
+
+TEST_F(StackTimeline, a_gap_ends_at_a_timestamp_that_no_instruction_precedes) {
+  Timeline& timeline = make();
+  timeline.on_timestamp(7, 0, 1000);
+  timeline.on_enter(0, 5, 1, Opening::kCall);
+  timeline.on_leave(0, 10);
+  timeline.on_gap(7, 10);
+  timeline.on_enter(0, 10, 2, Opening::kInferred);
+  timeline.on_timestamp(7, 10, 9000);
+  timeline.on_leave(0, 25);
+  timeline.on_timestamp(7, 30, 9100);
+  EXPECT_EQ(finish(), "t track0@7 0:1000+1 0:1000- 0:9000+2 0:9075- ");
 }
 
 TEST_F(StackTimeline, cycles) {

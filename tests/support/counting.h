@@ -54,7 +54,13 @@ class PlainCounter {
                           element.kind == kEvent || element.kind == kSyncMarker ||
                           element.kind == kInstrumentation || element.kind == kDataAddress ||
                           element.kind == kDataValue || element.kind == kDataEvent;
-    if (!flows_on) branch_.reset();
+    const bool states_target = element.kind == kException &&
+                               (element.flags & kElementReturnAddress) != 0 &&
+                               (element.flags & kElementTailChain) == 0;
+    if (states_target) close_branch(element.end);
+    const bool same_thread = element.kind == kPeContext && branch_ &&
+                             count::continues(branch_->first, count::context_of(element));
+    if (!flows_on && !same_thread) branch_.reset();
     if (element.kind == kInstrRangeNoPath) counts_.pathless_instructions += element.count;
     if (gap) {
       counts_.other_cycles += waiting_;
@@ -84,23 +90,25 @@ class PlainCounter {
     row.range = range;
     const bool executed = (element.flags & kElementExecuted) != 0;
     ++(executed ? row.executed : row.not_executed);
-    if (branch_) {
-      const count::Range& from = branch_->second;
-      const EdgeKey way{branch_->first, from.end - from.last_size, element.start, from.isa,
-                        from.last_subtype};
-      count::Edge& edge = edges_[way];
-      edge = {.context = branch_->first,
-              .from = from.end - from.last_size,
-              .to = element.start,
-              .from_isa = from.isa,
-              .subtype = from.last_subtype,
-              .times = edge.times + 1};
-    }
-    branch_.reset();
+    close_branch(element.start);
     if (executed && element.last_type == isa::InstrType::kIndirectBranch &&
         element.last_subtype != isa::InstrSubtype::kV8ExceptionReturn)
       branch_ = key;
     group_.push_back(key);
+  }
+
+  void close_branch(std::uint64_t to) {
+    if (!branch_) return;
+    const count::Range& from = branch_->second;
+    const EdgeKey way{branch_->first, from.end - from.last_size, to, from.isa, from.last_subtype};
+    count::Edge& edge = edges_[way];
+    edge = {.context = branch_->first,
+            .from = from.end - from.last_size,
+            .to = to,
+            .from_isa = from.isa,
+            .subtype = from.last_subtype,
+            .times = edge.times + 1};
+    branch_.reset();
   }
 
   void add_cycles(std::uint64_t cycles) {

@@ -11,6 +11,7 @@ namespace {
 std::vector<std::string> format_names() {
   std::vector<std::string> names;
   for (const exports::Format& format : exports::formats()) names.emplace_back(format.name);
+  names.emplace_back("flamegraph");  // Another name of folded.
   return names;
 }
 

@@ -88,7 +88,7 @@ struct Format {
 /// All formats, in the order in which they are listed.
 std::span<const Format> formats();
 
-/// nullptr: there is none of this name.
+/// nullptr: there is none of this name.  "flamegraph" is another name of "folded".
 const Format* find_format(std::string_view name);
 
 }  // namespace waymark::exports
