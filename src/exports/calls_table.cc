@@ -139,7 +139,7 @@ constexpr auto call_columns() {
               }),
       kColumn("entered", kText, false,
               "`call`, `tail_call`; `before`: at an unknown earlier time; `resumed`: it continued "
-              "after a gap",
+              "after a gap; `exception`: the first function of a handler",
               [](const Row& row, CellWriter& cell) { cell.text(word_of(row.frame.opening)); }),
       kColumn("unit", kText, false,
               "what times are: `ticks` of the timestamp generator, `cycles` or `instructions`",

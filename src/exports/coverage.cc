@@ -125,11 +125,14 @@ Result<Coverage> coverage_of(const profile::Profile& profile,
       if (line == 0) continue;
       FunctionCoverage& covered = file_at(frame.file).functions[function.name];
       covered.line = covered.line == 0 ? line : std::min(covered.line, line);
+      const auto called = calls.find(function.start);
+      if (called != calls.end()) {
+        covered.calls += called->second;
+        continue;
+      }
       // A function that runs without a call, as a handler does, was not missed.
       const bool is_executed = code.most(function.start, function.last + 1) != 0;
-      const auto called = calls.find(function.start);
-      covered.calls +=
-          std::max<std::uint64_t>(called == calls.end() ? 0 : called->second, is_executed ? 1 : 0);
+      covered.calls += std::max<std::uint64_t>(code.at(function.start).times, is_executed ? 1 : 0);
     }
   }
   if (!coverage.empty()) return coverage;

@@ -489,7 +489,7 @@ def test_steps_that_cannot_be_followed(run, tmp_path, synth):
     parts = sorted((tmp_path / 'job/parts').glob('*/*.part'))
     good = parts[2].read_bytes()
     # A range, and ranges after it in a function that has no address.
-    bad = bytes([0x0C, 0, 5, *[0] * 13, 2, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0])
+    bad = bytes([0x0C, 0, 5, *[0] * 13, 2, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0])
     parts[2].write_bytes(with_steps(good, bad))
     said = run('merge', 'job', '-o', 'merged').err
     assert '1 of 4 slices was decoded again, because the programs in memory changed' in said

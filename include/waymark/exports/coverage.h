@@ -29,7 +29,8 @@ struct LineCoverage {
 
 struct FunctionCoverage {
   std::uint32_t line = 0;
-  /// At least 1 if any of its code was executed: a handler or code after a gap runs without a call.
+  /// If it was never called, as a handler is not: how often it began, and at least 1 if any of its
+  /// code was executed.
   std::uint64_t calls = 0;
 };
 
