@@ -45,7 +45,7 @@ class Log final : public Sink {
   }
   void on_enter(TrackId track, std::uint64_t position, CodeId code, Opening opening) override {
     ++depth[track];
-    const char mark = "+>?="[static_cast<unsigned>(opening)];
+    const char mark = "+>?=^"[static_cast<unsigned>(opening)];
     text_ += fmt::format("{}:{}{} ", position, mark, name_of(tree->code(code)));
   }
   void on_leave(TrackId track, std::uint64_t position) override {
@@ -234,6 +234,101 @@ TEST(StackEngine, tail_calls_replace) {
   bench.ret(bench.at(3), 4);
   bench.plain(bench.at(0, 1), 5);
   EXPECT_EQ(bench.finish(), (Folded{{"main", 6}, {"main;f", 2}, {"main;g", 3}, {"main;h", 4}}));
+}
+
+std::uint64_t calls_of(const Tree& tree, std::string_view name) {
+  std::uint64_t calls = 0;
+  for (NodeId id = 1; id < tree.nodes().size(); ++id)
+    if (name_of(tree.code(tree.node(id).code)) == name) calls += tree.node(id).calls;
+  return calls;
+}
+
+TEST(StackEngine, tail_calls_that_replace_count_as_those_that_are_kept) {
+  for (const TailCalls how : {TailCalls::kKeep, TailCalls::kReplace}) {
+    Bench bench({"main", "f", "g"}, {.tail_calls = how});
+    for (unsigned i = 0; i < 3; ++i) {
+      bench.call(bench.at(0, i), 1);
+      bench.branch(bench.at(1), 2);
+      bench.ret(bench.at(2), 1);
+    }
+    bench.plain(bench.at(0, 3), 1);
+    bench.finish();
+    EXPECT_EQ(calls_of(bench.engine().tree(), "f"), 3U);
+    EXPECT_EQ(calls_of(bench.engine().tree(), "g"), 3U);
+    EXPECT_EQ(bench.quality().tail_calls, 3U);
+  }
+}
+
+TEST(StackEngine, code_that_falls_through_or_jumps_into_a_function_calls_nothing) {
+  Bench bench({"main", "f", "g"});
+  bench.call(bench.at(0), 1);
+  bench.plain(bench.at(1, 63), 1);
+  bench.plain(bench.at(2), 1);
+  bench.branch(bench.at(2, 1), 1);
+  bench.ret(bench.at(1, 5), 1);
+  bench.plain(bench.at(0, 1), 1);
+  bench.finish();
+  EXPECT_EQ(calls_of(bench.engine().tree(), "f"), 1U);
+  EXPECT_EQ(calls_of(bench.engine().tree(), "g"), 0U);
+  EXPECT_EQ(bench.quality().tail_calls, 0U);
+}
+
+/// Direct branches go to the start of the next function.
+Options with_targets() {
+  return {.direct_target = [](const Element& range) {
+    return (range.end - 4) / 0x100 * 0x100 + 0x100;
+  }};
+}
+
+TEST(StackEngine, a_direct_call_before_a_gap_or_the_end_counts) {
+  Bench bench({"main", "f"}, with_targets());
+  bench.call(bench.at(0), 2);
+  bench.other(ElementKind::kTraceOn);
+  bench.ret(bench.at(1), 3);
+  bench.call(bench.at(0, 2), 1);
+  bench.other(ElementKind::kTraceOn);
+  bench.call(bench.at(0, 3), 1);
+  EXPECT_EQ(bench.finish(), (Folded{{"main", 4}, {"main;f", 3}}));
+  EXPECT_EQ(calls_of(bench.engine().tree(), "f"), 3U);
+  EXPECT_EQ(bench.quality().matches, 1U);
+}
+
+TEST(StackEngine, frames_of_a_thread_are_open_only_while_it_runs) {
+  Bench bench({"main", "f", "other"}, with_targets());
+  bench.context(1);
+  bench.call(bench.at(0), 1);
+  bench.plain(bench.at(1), 1);
+  bench.context(2);
+  bench.plain(bench.at(2), 5);
+  bench.context(1);
+  bench.ret(bench.at(1, 1), 1);
+  bench.plain(bench.at(0, 1), 1);
+  bench.context(2);
+  EXPECT_EQ(bench.finish(), (Folded{{"main", 2}, {"main;f", 2}, {"other", 5}}));
+  EXPECT_EQ(
+      bench.text(),
+      "track0=1 0:to0 0:?main 1:+f 2:- 2:- track1=2 2:to1 2:?other 7:- 7:to0 7:=main 7:=f 8:- "
+      "9:- 9:to1 ");
+}
+
+TEST(StackEngine, trees_begin_with_what_owns_the_frames) {
+  Options options = with_targets();
+  options.root_name = [](const Owner& owner) {
+    return owner.thread == 3 ? "" : fmt::format("p{}", owner.thread);
+  };
+  Bench bench({"main", "f"}, std::move(options));
+  for (const std::uint32_t id : {1U, 2U, 3U}) {
+    bench.context(id);
+    bench.call(bench.at(0), id);
+    bench.ret(bench.at(1), 1);
+    bench.plain(bench.at(0, id), 1);
+  }
+  EXPECT_EQ(bench.finish(), (Folded{{"p1;main", 2},
+                                    {"p1;main;f", 1},
+                                    {"p2;main", 3},
+                                    {"p2;main;f", 1},
+                                    {"main", 4},
+                                    {"main;f", 1}}));
 }
 
 TEST(StackEngine, tail_calls_in_a_circle_do_not_grow) {
