@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <cmath>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "waymark/base/wide.h"
 #include "waymark/exports/timelines.h"
 #include "waymark/outputs/json.h"
 
@@ -60,7 +63,8 @@ class TraceEventWriter final : public TimelineWriter {
   void counter(TimelineTrack track, std::uint64_t time, std::int64_t value) override {
     separate();
     out_.put(fmt::format(R"({{"ph":"C","pid":{},"tid":{},"ts":)", tracks_[track].pid, track + 1));
-    put_time(track, time, 0);
+    tracks_[track].last = time;
+    put_time(Wide{time} * Wide{kParts});
     out_.put(fmt::format(R"(,"name":"{}","args":{{"value":{}}}}})", track, value));
   }
   void finish() override {
@@ -71,11 +75,6 @@ class TraceEventWriter final : public TimelineWriter {
       out_.put(",\"one microsecond is\":");
       outputs::write_json_string(out_, "one of the " + words_);
     }
-    if (origin_.value_or(0) != 0) {
-      out_.put(",\"time zero\":\"");
-      out_.dec(*origin_);
-      out_.put(nanoseconds_ ? " ns\"" : "\"");
-    }
     out_.put("}}\n");
   }
 
@@ -83,7 +82,7 @@ class TraceEventWriter final : public TimelineWriter {
   struct Track {
     std::uint32_t pid = 0;
     std::uint64_t last = 0;
-    std::uint64_t at_last = 0;  ///< How many slices began or ended at this time.
+    Wide next = 0;  ///< The earliest time of the next event.
     std::vector<TimelineName> open{};
   };
 
@@ -101,38 +100,29 @@ class TraceEventWriter final : public TimelineWriter {
     out_.put("}}");
   }
 
-  /// In microseconds, plus a small part of the unit: `step` parts.
-  void put_time(TimelineTrack track, std::uint64_t time, std::uint64_t step) {
-    // Readers have numbers of 53 bits, which great times and their parts exceed.
-    constexpr std::uint64_t kLarge = std::uint64_t{1} << 29;
-    constexpr std::uint64_t kSecond = 1'000'000'000;
-    if (!origin_) origin_ = time < kLarge ? 0 : time - time % kSecond;
-    tracks_[track].last = time;
-    const bool below = time < *origin_;
-    if (below) out_.put('-');
-    std::uint64_t number = below ? *origin_ - time : time - *origin_;
+  /// In microseconds.  `parts`: in kParts of the unit.
+  void put_time(Wide parts) {
     const std::uint64_t base = nanoseconds_ ? 1000 : 1;
-    std::uint64_t rest = number % base * kSteps;
-    number /= base;
-    if (!below) {
-      rest += step;
-    } else if (step > rest) {
-      rest += base * kSteps - step;
-      --number;
-    } else {
-      rest -= step;
-    }
-    out_.dec(number);
+    const std::uint64_t all = base * kParts;
+    const auto whole = static_cast<std::uint64_t>(parts / Wide{all});
+    auto rest = static_cast<std::uint64_t>(parts - Wide{whole} * Wide{all});
+    out_.dec(whole);
     if (rest == 0) return;
     out_.put('.');
-    for (std::uint64_t digit = base * kSteps / 10; rest != 0; rest %= digit, digit /= 10)
+    for (std::uint64_t digit = all / 10; rest != 0; rest %= digit, digit /= 10)
       out_.put(static_cast<char>('0' + rest / digit));
   }
 
-  /// Readers sort by time, and some take an end before a begin of the same time: no two are equal.
-  std::uint64_t next_step(Track& track, std::uint64_t time) {
-    track.at_last = time == track.last ? track.at_last + 1 : 0;
-    return std::min(track.at_last, kSteps - 1);
+  /// Readers sort by time, and some take an end before a begin of the same time.  So no two times
+  /// of a track are equal, also as the `double` that readers make of them.
+  Wide next_time(Track& track, std::uint64_t time) {
+    const double base = nanoseconds_ ? 1000 : 1;
+    const double shown = static_cast<double>(time) / base;
+    const double least = std::nextafter(shown, std::numeric_limits<double>::max()) - shown;
+    const auto step = static_cast<std::uint64_t>(std::ceil(2 * least * base * kParts));
+    track.last = time;
+    track.next = std::max(Wide{time} * Wide{kParts}, track.next);
+    return std::exchange(track.next, track.next + Wide{std::max<std::uint64_t>(step, 1)});
   }
 
   void event(char kind, TimelineTrack track, std::uint64_t time, TimelineName name) {
@@ -144,16 +134,15 @@ class TraceEventWriter final : public TimelineWriter {
     out_.put(",\"tid\":");
     out_.dec(track + 1);
     out_.put(",\"ts\":");
-    put_time(track, time, next_step(tracks_[track], time));
+    put_time(next_time(tracks_[track], time));
     out_.put(",\"name\":");
     out_.put(names_[name]);
   }
 
-  static constexpr std::uint64_t kSteps = 10'000;
+  static constexpr std::uint64_t kParts = 10'000;
 
   TextBuffer& out_;
   std::string words_;  ///< TimelineUnit::words
-  std::optional<std::uint64_t> origin_;
   bool nanoseconds_ = false;
   bool is_first_ = true;
   std::vector<std::string> processes_;
