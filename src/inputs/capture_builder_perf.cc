@@ -1,4 +1,4 @@
-// Recordings of perf and simpleperf.  The pieces of trace in them become one trace of frames, with
+// Perf and simpleperf recordings.  The pieces of trace in them become one trace of frames, with
 // a mark before each piece that resets the decoders.  See perf-cs-etm.md 3 and simpleperf.md 4.
 #include <fmt/format.h>
 
@@ -397,7 +397,7 @@ Result<void> CaptureBuilder::select_cpus() {
   if (!capture_.perf_) {
     return fail(
         ErrorCode::kInvalidArgument,
-        fmt::format("{}: --cpu selects a CPU of a recording of perf or simpleperf, and this "
+        fmt::format("{}: --cpu selects a CPU of a perf or simpleperf recording, and this "
                     "is not one; --id selects a trace ID.",
                     name_));
   }

@@ -260,7 +260,7 @@ def test_slices_are_for_whole_tables(run, tmp_path, long):
     write_job(tmp_path, "what = 'events'", long, options="slice-bytes = '64K'")
     assert 'a job has slice_bytes before [options]' in run('plan', 'job.toml', '-o', 'job', expect=2).err
     write_job(tmp_path, "what = 'events'", long, options="dso = 'app'")
-    assert 'dso: call stacks cross all programs' in run('plan', 'job.toml', '-o', 'job', expect=2).err
+    assert 'dso: call stacks lead through all programs' in run('plan', 'job.toml', '-o', 'job', expect=2).err
 
 
 def test_rows_of_slices_that_are_damaged_are_named(run, tmp_path, long):

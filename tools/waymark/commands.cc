@@ -21,7 +21,7 @@ namespace waymark::cli {
 namespace {
 
 constexpr auto kFooter =
-    "INPUT is a snapshot folder, a recording of perf, raw trace or a live source; its kind\nis "
+    "INPUT is a snapshot folder, a perf recording, raw trace or a live source; its kind\nis "
     "detected automatically.\n"
     "\n"
     "Examples:\n"

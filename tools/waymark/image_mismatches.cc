@@ -176,7 +176,7 @@ std::vector<exports::Finding> ImageMismatches::findings() const {
     text += fmt::format(", first at 0x{:x}, at byte {} of the trace: other code ran. ",
                         program.address, program.index);
     if (!program.suspects.empty()) {
-      text += fmt::format("The path there also led through {}, which {} suspect, too. ",
+      text += fmt::format("The path to this place also led through {}, which {} also suspect. ",
                           fmt::join(program.suspects, ", "),
                           one_or(program.suspects.size(), "is", "are"));
     }

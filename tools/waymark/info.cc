@@ -338,7 +338,7 @@ void add_info(Command& app, int& exit_code) {
   add_format_option(*command, options->format, false);
   add_examine_options(*command, options->examine);
   command->add_flag("--all-ids", options->all_ids,
-                    "List every trace ID, even those that are probably damage");
+                    "List every trace ID, even those that probably result from damage");
   command->add_option("-o,--output", options->output, "Write to this file")->type_name("FILE");
   command->footer(
       "Examples:\n"

@@ -1,4 +1,4 @@
-// The part of `waymark info` about recordings of perf and simpleperf.
+// The part of `waymark info` about perf and simpleperf recordings.
 #pragma once
 
 #include <cstdint>

@@ -386,7 +386,8 @@ void add_merge(Command& app, int& exit_code) {
       ->type_name("FILE|DIR/");
   command->footer(
       "The result equals that of `waymark export` with the same inputs and options, byte for "
-      "byte.\nIf a part is missing or damaged, it is named and nothing is written.\n"
+      "byte.\nIf the result of a shard is missing or damaged, the command names it and writes "
+      "nothing.\n"
       "\n"
       "Examples:\n"
       "  waymark merge job/ -o app.afdo.txt\n"

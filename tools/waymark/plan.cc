@@ -160,8 +160,8 @@ void add_plan(Command& app, int& exit_code) {
       ->type_name("DIR");
   command
       ->add_option("--resume", options->resume,
-                   "list the shards of this job that have no result; with --slurm and the like, "
-                   "write scripts for just those")
+                   "list the shards of this job that have no result; with --slurm or another "
+                   "script option, write scripts for only these")
       ->type_name("DIR");
   const auto engine = [&](const std::string& name, const std::string& what) {
     command->add_flag_callback(

@@ -102,7 +102,7 @@ std::string missing(const Command& app) {
   for (const OptionRow& argument : row.arguments) {
     if (argument.is_required && app.library().count(argument.value) == 0)
       return with_remedy(argument.value == "INPUT"
-                             ? "INPUT is missing; name a snapshot folder, a recording of perf or "
+                             ? "INPUT is missing; name a snapshot folder, a perf recording or "
                                "raw trace"
                              : argument.value + " is missing",
                          app);

@@ -1,4 +1,4 @@
-"""Changes recordings of perf: a perf.data that `waymark synth` wrote, record by record."""
+"""Changes perf recordings: a perf.data that `waymark synth` wrote, record by record."""
 import random
 import shutil
 import struct
