@@ -18,7 +18,7 @@ constexpr std::array kFirst = {
     nullable("index", kUint64, "the byte of the trace at which it begins"),
     nullable("id", kUint8, "the trace ID of its source"),
     nullable("time", kUint64,
-             "the last whole timestamp of its source in this slice, up to this row and with it"),
+             "the last whole timestamp of its source in this slice, up to and including this row"),
     TableColumn{.stored = {.name = "kind", .type = kText},
                 .meaning = "the kind of element, or of damage"},
 };

@@ -439,7 +439,7 @@ Result<Code> code_of(Replay& replay, FunctionNumber function, const Window& wind
                 shown_at(knowledge, sighting.element, {sighting.place.program, code.start}, bias),
                 window, knowledge, stop);
   }
-  none.note = "Its program was not executed in the part of the trace that was searched.";
+  none.note = "This program was not executed in the part of the trace that was searched.";
   return none;
 }
 

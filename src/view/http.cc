@@ -155,7 +155,7 @@ HttpAnswer ask(const HttpHandler& handler, const HttpHead& head) {
   try {
     return handler(head);
   } catch (const std::bad_alloc&) {
-    return error_answer(503, "Out of memory; ask for less.");
+    return error_answer(503, "Out of memory; request less data.");
   } catch (...) {
     return error_answer(500, "Internal error.");
   }
