@@ -26,6 +26,10 @@ def test_help_fits_a_terminal(run, command):
     result.lacks('TEXT', 'UINT', 'Excludes', 'Needs:', 'REQUIRED')
 
 
+def test_an_example_of_a_file_keeps_its_lines(run):
+    run('plan', '--help').matches(r'^  shards = 64  ', r'^  \[options\]  ', r'^  symfs = \["sysroot"\]$')
+
+
 def test_only_the_program_itself_lists_the_exit_status(run):
     run('--help').matches('^Exit status:', '^ +130 ')
     for name in ETM4_COMMANDS:
