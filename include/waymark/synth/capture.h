@@ -61,7 +61,7 @@ class CaptureMaker {
   [[nodiscard]] const std::vector<std::unique_ptr<TraceUnit>>& units() const { return units_; }
   /// Bytes given so far.
   [[nodiscard]] std::uint64_t made() const { return made_; }
-  /// What a deformatter needs; nothing for kNone.
+  /// The data that a deformatter needs; nothing for kNone.
   [[nodiscard]] std::optional<frames::Options> frame_options() const;
 
   /// The snapshot that describes the capture. The trace is in `trace_file`, and each segment of the
