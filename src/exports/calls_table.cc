@@ -23,7 +23,7 @@ struct CallsPart::Track {
   std::vector<Frame> frames{};
 };
 
-/// What is known of a function.
+/// Known facts about a function.
 struct CallsPart::Names {
   std::string linker{};
   std::string readable{};

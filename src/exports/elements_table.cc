@@ -9,7 +9,7 @@ namespace {
 
 using enum ParquetType;
 
-/// What comes before the columns of outputs::Column.
+/// The columns before those of outputs::Column.
 constexpr std::array kFirst = {
     TableColumn{.stored = {.name = "slice", .type = kUint32},
                 .meaning = "the number of the slice of the input, from 0, with --slice-bytes; else "

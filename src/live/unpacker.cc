@@ -87,7 +87,7 @@ class Openocd final : public Unpacker {
 
   Result<bool> take(Bytes& in, std::vector<std::uint8_t>& out) override {
     if (!rest_.empty()) {
-      // What came with the last reply.
+      // The bytes that came with the last reply.
       Bytes early(rest_);
       const bool damaged = read(early, out);
       rest_.erase(rest_.begin(), rest_.end() - static_cast<std::ptrdiff_t>(early.size()));

@@ -100,7 +100,7 @@ struct Stream {
   std::uint64_t size = 0;
 };
 
-/// What one AUXTRACE record holds.
+/// The content of one AUXTRACE record.
 struct Buffer {
   std::uint32_t queue = 0;
   std::uint32_t tid = perf::kNone32;

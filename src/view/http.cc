@@ -52,7 +52,7 @@ std::string_view reason_of(int status) {
   return found == kReasons.end() ? "Error" : found->words;
 }
 
-/// What a request lacks.
+/// The missing part of a request.
 struct Fault {
   int status = 400;
   std::string_view sentence = "The request is malformed.";
