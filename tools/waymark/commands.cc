@@ -98,7 +98,7 @@ bool prints_for_people(const Command& command) {
   return name != "help" && name != "assemble" && name != "collateral";
 }
 
-/// What all commands have in common.
+/// The common part of all commands.
 void complete_command(Command& app) {
   const bool is_leaf = app.get_subcommands().empty();
   if (is_leaf && prints_for_people(app) && app.get_option_no_throw("--color") == nullptr) {

@@ -68,7 +68,7 @@ void CountOptions::set_defaults() {
   if ((edges || symbols.functions || ordered) && top == 0 && !all) top = kUsualTop;
 }
 
-/// What is written, and how.
+/// The output, and its form.
 struct View {
   const CountOptions& options;
   const image::Symbols& symbols;

@@ -1,4 +1,4 @@
-// What each exit code means, for --help and the man pages; docs/output-formats.md.
+// The meaning of each exit code, for --help and the man pages; docs/output-formats.md.
 #pragma once
 
 #include <string_view>

@@ -79,7 +79,7 @@ int write_database(const exports::Format& format, const Collector& collected,
   return output->commit() ? kOk : finish_output(*output, kOk);
 }
 
-/// What is made of the sum of all inputs.
+/// The output made from the sum of all inputs.
 int export_counts(const exports::Format& format, const ExportOptions& options,
                   const EventExport& events) {
   Collector collected(options, needs_of(format));

@@ -133,7 +133,7 @@ std::string value_text(const Landmark& landmark) {
   }
 }
 
-/// What --address asks for.
+/// The addresses that --address asks for.
 class Wanted {
  public:
   explicit Wanted(image::AddressRange range) : range_(range) {}
@@ -214,7 +214,7 @@ void write_count(const FindOptions& options, std::uint64_t count, TextBuffer& ou
   }
 }
 
-/// What the options ask for; nothing for --address.
+/// The landmarks that the options ask for; nothing for --address.
 std::expected<std::optional<index::Query>, std::string> query_of(const FindOptions& options) {
   unsigned given = 0;
   std::optional<index::Query> query;

@@ -68,7 +68,7 @@ class MismatchCollector {
 
   void add(const mismatch::Mismatch& mismatch) {
     suspects_.fail(mismatch.path);
-    // What is beyond these is not counted, or blamed on where it shows.
+    // Code beyond these is not counted, or is blamed on the place where it shows.
     constexpr std::size_t kMost = std::size_t{1} << 16;
     constexpr std::size_t kMostPaths = 4096;
     if (kept_.size() == kMost) return;

@@ -90,7 +90,7 @@ std::string_view buffer_name(const inputs::Capture& capture) {
                                      : std::string_view(capture.trace().path());
 }
 
-/// What the line of a buffer says after its file.
+/// The rest of a buffer's line after its file.
 std::string buffer_words(const inputs::Capture& capture, const inputs::TraceBuffer& buffer) {
   const inputs::JoinedTrace* const joined = capture.joined();
   if (joined == nullptr) return &buffer == capture.buffer() ? " <- this one" : "";

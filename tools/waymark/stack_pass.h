@@ -22,7 +22,7 @@ namespace waymark::cli {
 /// name.
 stacks::Options stack_options(const inputs::Capture& capture, outputs::PlaceLookup places);
 
-/// What an engine must know of one of its sources.
+/// The facts about one of its sources that an engine needs.
 stacks::SourceFacts facts_of(const inputs::CaptureSource& source);
 
 /// The same for its sources.

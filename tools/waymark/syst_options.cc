@@ -186,7 +186,7 @@ bool MessageFilter::wants(const syst::Record& record) const {
   if (!among(masters_, frame.master) || !among(channels_, frame.channel)) return false;
   if (is_untimed(record)) return false;
   if ((from_ && *record.time < *from_) || (to_ && *record.time > *to_)) return false;
-  // What cannot be read could be anything.
+  // A message that cannot be read could be anything.
   if (!record.good()) return true;
   const bool is_guess = frame.end == syst::FrameEnd::kGuessed;
   if (only_bad_ && (frame.end == syst::FrameEnd::kWhole || is_guess)) return false;
@@ -210,7 +210,8 @@ std::expected<syst::Collateral, int> load_collateral(const std::vector<std::stri
   for (std::size_t i = 0; i < std::min(warnings.size(), kMaxShown); ++i)
     complain("note: " + warnings[i].sentence(), kOk);
   if (warnings.size() > kMaxShown) {
-    complain(fmt::format("note: not shown: {}.", counted(warnings.size() - kMaxShown, "further problem")),
+    complain(fmt::format("note: not shown: {}.",
+                         counted(warnings.size() - kMaxShown, "further problem")),
              kOk);
   }
   return collateral;
