@@ -77,7 +77,7 @@ def test_branch_lists(run, tmp_path, synth, quicksort, slices, options):
     merged = run('merge', 'job', '-o', 'merged', expect=serial.code)
     assert same(tmp_path, 'merged', 'serial')
     assert (tmp_path / 'serial').stat().st_size > 500
-    # What is said of a capture that is not cut, its shard says.
+    # Notes about a capture that is not cut come from its shard.
     if slices > 1:
         said = [line for line in merged.err.splitlines() if 'decoded again' not in line]
         assert said == serial.err.splitlines()
@@ -107,7 +107,7 @@ def merged_stacks(run, tmp_path, capture, slices, arguments=(), options=''):
     assert (tmp_path / 'serial').exists() == (tmp_path / 'merged').exists()
     if serial.code == 0:
         assert same(tmp_path, 'merged', 'serial')
-    # What is said of a capture that is not cut, its shard says.
+    # Notes about a capture that is not cut come from its shard.
     if slices > 1:
         said = [line for line in merged.err.splitlines() if 'decoded again' not in line]
         assert said == serial.err.splitlines()

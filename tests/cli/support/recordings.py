@@ -15,7 +15,7 @@ class Record:
     kind: int
     misc: int
     body: bytes
-    trace: bytes = b''  # What follows an AUXTRACE record.
+    trace: bytes = b''  # The data after an AUXTRACE record.
 
     def bytes(self):
         return struct.pack('<IHH', self.kind, self.misc, 8 + len(self.body)) + self.body + self.trace
