@@ -61,7 +61,7 @@ struct Capture {
 /// second-level cache, and there are few calls.
 inline constexpr std::size_t kBlockSize = std::size_t{256} << 10;
 
-/// What a measured loop does.
+/// The work of a measured loop.
 enum class Work : std::uint8_t {
   kPackets,
   kElementBatches,

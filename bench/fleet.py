@@ -65,7 +65,7 @@ def main():
     parser.add_argument('--waymark', default=ROOT / 'build/release/bin/waymark', type=Path)
     parser.add_argument('--captures', default=10000, type=int)
     parser.add_argument('--shards', default=0, type=int, help='default: one for each capture')
-    parser.add_argument('--recordings', action='store_true', help='recordings of perf, which have one program in common')
+    parser.add_argument('--recordings', action='store_true', help='perf recordings, which have one program in common')
     parser.add_argument('--slices', type=int, help='one capture, which is cut into this number')
     parser.add_argument('--size', default='256M', help='the bytes of its trace; default: 256M')
     parser.add_argument('--no-serial', action='store_true', help='leave out the export, which keeps all captures open')

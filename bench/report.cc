@@ -26,7 +26,7 @@ Rates rates(const Counts& counts, std::size_t trace_bytes, std::uint64_t items, 
           .ns_per_item = items != 0 ? seconds * 1e9 / static_cast<double>(items) : 0};
 }
 
-/// What the rate counts.  The reference's listing is only text: it made as many elements as
+/// The unit of the rate.  The reference's listing is only text: it made as many elements as
 /// Waymark.
 std::uint64_t items_of(const Row& row, const Counts& counts) {
   if (row.work == Work::kPackets) return counts.packets;

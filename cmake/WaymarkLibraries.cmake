@@ -55,7 +55,7 @@ endif()
 waymark_library(sqlite WAYMARK_SQLITE SQLite::SQLite3)
 
 if(WAYMARK_ZSTD)
-  waymark_find_pkg(libzstd libzstd-dev "compressed recordings of perf" WAYMARK_ZSTD)
+  waymark_find_pkg(libzstd libzstd-dev "compressed perf recordings" WAYMARK_ZSTD)
 endif()
 waymark_library(zstd WAYMARK_ZSTD PkgConfig::libzstd zstd)
 

@@ -268,7 +268,7 @@ void add_memory_texts(Corpus& corpus) {
              "S00600004844521B\nS107100001020304DE\nS3090800000001020304E4\nS70508000000F2\n");
 }
 
-/// What live servers send; the first byte chooses in which pieces it comes.
+/// The data that live servers send; the first byte chooses in which pieces it comes.
 void add_live_streams(Corpus& corpus) {
   corpus.add("live_unpack_fuzz", std::string_view("\x03\x07\x01\x01\x41\x01\x42\x7A\x00"
                                                   "\x02\x01\x01\x01\x01\x01\x03\x80\x7F\x00",

@@ -15,7 +15,7 @@
 
 namespace waymark::fuzz {
 
-/// What the first bytes of an input determine.
+/// The settings that the first bytes of an input determine.
 template <class Config>
 struct DecodePlan {
   Config config;

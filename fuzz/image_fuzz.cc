@@ -37,7 +37,7 @@ class File {
   int descriptor_;
 };
 
-/// What a region shows at an address.
+/// The content of a region at an address.
 struct Region {
   std::uint64_t first;
   std::uint64_t last;

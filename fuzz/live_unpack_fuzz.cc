@@ -1,6 +1,6 @@
-// What live servers wrap around trace: any bytes.  The first byte says in which pieces the rest
-// comes. Invariants: the pieces do not matter; ORBFLOW and OpenOCD's records give no more bytes
-// than they have; what is kept is bounded.
+// The wrapping of live servers around trace: any bytes.  The first byte says in which pieces the
+// rest comes. Invariants: the pieces do not matter; ORBFLOW and OpenOCD's records give no more
+// bytes than they have; what is kept is bounded.
 #include <algorithm>
 #include <string>
 #include <string_view>

@@ -5,7 +5,7 @@
 //
 // CORPUS/TARGET receives the files.  SAMPLES is the repository's root, whose trace scripts and
 // samples are used; synthetic captures of every protocol are made here.  CAPTURE is a further
-// snapshot folder, or a recording of perf.  A capture that cannot be opened is skipped with a note.
+// snapshot folder, or a perf recording.  A capture that cannot be opened is skipped with a note.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -29,7 +29,7 @@ Plan plan_of(support::Random& bytes, unsigned mode) {
   plan.config = support::random_mtb_config(random);
   plan.image = Program(random).image(static_cast<Program::Kind>((mode >> 2 & 3U) % 3));
   if ((mode & 1) != 0) plan.before = support::MtbStreamMaker(random, *plan.image).make(20, 0);
-  // What follows begins a record.
+  // The next bytes begin a record.
   plan.before.resize(plan.before.size() / mtb::kRecordBytes * mtb::kRecordBytes);
   return plan;
 }

@@ -1,4 +1,4 @@
-// What the fuzz targets of packet parsers have in common.  Configuration and chunk size come from
+// The common part of the fuzz targets of packet parsers.  Configuration and chunk size come from
 // the first bytes of the input, the stream from the rest.  Invariants: packets cover the stream
 // without gap or overlap, any chunking gives the same packets, batches and visitors get the same as
 // single calls, and every packet and its fields can be printed.

@@ -1,4 +1,4 @@
-// Recordings of perf and simpleperf of any bytes, as an input that is decoded: no crash, bounded
+// Perf and simpleperf recordings of any bytes, as an input that is decoded: no crash, bounded
 // work, and each element has a place in the trace and a memory.
 #include <unistd.h>
 

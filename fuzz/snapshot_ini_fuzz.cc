@@ -68,7 +68,7 @@ void check(const Snapshot& snapshot) {
   }
 }
 
-// What the writer accepts is read back unchanged.
+// Text that the writer accepts is read back unchanged.
 void check_writer(const Snapshot& snapshot) {
   const Result<std::vector<SnapshotText>> texts = snapshot_texts(snapshot);
   if (!texts) return;

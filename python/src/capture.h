@@ -15,8 +15,8 @@
 
 namespace waymark::python {
 
-/// What the Python object and all passes over it share.  The capture itself never decodes: each
-/// pass has a copy of its tree, so passes do not disturb each other.
+/// The state that the Python object and all passes over it share.  The capture itself never
+/// decodes: each pass has a copy of its tree, so passes do not disturb each other.
 struct OpenCapture {
   std::unique_ptr<inputs::InputOpener> opener;
   inputs::Capture capture;

@@ -24,7 +24,7 @@ constexpr std::size_t size_of(T Element::* /*member*/) {
   return sizeof(T);
 }
 
-// What JSON and CSV show has their name; src/outputs/element_fields.h.
+// Fields that JSON and CSV show have the same names; src/outputs/element_fields.h.
 #define WAYMARK_MEMBER(name, member) \
   Member { name, offsetof(Element, member), size_of(&Element::member) }
 constexpr std::array kMembers = {

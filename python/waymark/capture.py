@@ -279,7 +279,7 @@ class Capture:
 
 
 def open(path: Path, **options: Any) -> Capture:
-    """Opens an input: a snapshot, a recording of perf, raw trace, or text of a debugger.
+    """Opens an input: a snapshot, a perf recording, raw trace, or text of a debugger.
 
     Options, as those of the command line:
 

@@ -314,7 +314,7 @@ void Counter::observe(std::span<const Element> elements) {
     if (element.kind != ElementKind::kInstrRange) [[unlikely]] {
       const std::uint64_t generation = origin_.generation;
       if (task_.selector != nullptr) select(element, element.index);
-      // What follows may belong to another task, at the same address.
+      // The following code may belong to another task, at the same address.
       if (task_.selector != nullptr || generation != origin_.generation) last = nullptr;
       observe_other(element);
       continue;

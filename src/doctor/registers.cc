@@ -133,7 +133,7 @@ std::span<const WitnessRow> witness_rows(std::string_view protocol) {
   return {};
 }
 
-/// What trace info packets of an ETMv4 state; etmv4-ete.md 2.
+/// The fields that trace info packets of an ETMv4 state; etmv4-ete.md 2.
 void add_info_fields(const Trial& trial, std::vector<KnownField>& fields) {
   if (!trial.has_info) return;
   constexpr std::string_view kWhy = "trace info packets state it";

@@ -57,7 +57,7 @@ inline constexpr VersionField kEteVersion{"TRCDEVARCH", "REVISION"};
 /// need not send what only it can send.
 std::vector<LeastField> least_fields(std::string_view protocol, const Trial& trial);
 
-/// What atoms show of branch broadcast (TRCCONFIGR.BB), as UnknownField::why.
+/// The evidence of atoms for branch broadcast (TRCCONFIGR.BB), as UnknownField::why.
 std::string broadcast_words(const TakenAtoms& taken);
 
 /// The fields that the occurrence of packets shows.

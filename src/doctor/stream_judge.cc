@@ -73,7 +73,7 @@ class Search {
     if (fit_.trial.syncs == 0) return std::move(fit_);
     follow_packets(*fit_.protocol, fit_.trial, fit_.registers);
     fit_.trial = read(fit_.registers);
-    // What one field makes readable may show another one.
+    // A field that becomes readable through another one may show a third one.
     for (int round = 0; round < 2; ++round) {
       fit_.known.clear();
       for (const Axis& axis : fit_.protocol->axes) choose(axis);

@@ -134,7 +134,7 @@ class Tally final : public Observer {
     awaited_ = kFollowers;
     if (within_packet) ++trial_.bad;
   }
-  /// What must follow a synchronisation.
+  /// The packets that must follow a synchronisation.
   void follower() {
     if (awaited_ != 0) ++trial_.followed;
     awaited_ = 0;
@@ -154,7 +154,7 @@ class Tally final : public Observer {
   void take(const PacketRef& seen, const stm::Packet& packet);
   void take(const PacketRef& seen, const itm::Packet& packet);
   void take(const PacketRef& seen, const etmv4data::Packet& packet);
-  /// What PTM and ETMv3 have in common.
+  /// The common part of PTM and ETMv3.
   template <class Packet>
   void take_v7(const Packet& packet) {
     using Type = decltype(packet.type);
@@ -185,7 +185,7 @@ void Tally::take_info(const etmv4::Packet& packet) {
   trial_.info = info;
 }
 
-/// What else makes addresses, such as a synchronisation, says nothing about the atom before it.
+/// Other sources of addresses, such as a synchronisation, say nothing about the atom before them.
 void Tally::follow_taken(const etmv4::Packet& packet) {
   using enum etmv4::PacketType;
   if (etmv4::is_atoms(packet.type)) {

@@ -65,12 +65,12 @@ Result<void> check_accepted(const IdRegisters& id, RegisterAccess access) {
   if (kind != 0x47705A13) {
     return fail(ErrorCode::kUnsupported,
                 fmt::format("TRCDEVARCH 0x{:08X} is neither an ETMv4 (0x477n4A13) nor an ETE "
-                            "(0x477n5A13), so the driver does not take this unit.",
+                            "(0x477n5A13), so the driver does not support this unit.",
                             id.devarch));
   }
   if (access == RegisterAccess::kSystemRegisters) return {};
   return fail(ErrorCode::kUnsupported,
-              "The driver takes an ETE through system registers only, not memory-mapped.");
+              "The driver supports an ETE only through system registers, not memory-mapped.");
 }
 
 namespace {

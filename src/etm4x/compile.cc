@@ -203,7 +203,7 @@ class Compiler {
       problem(line,
               fmt::format("the plan needs more than the {} address comparators of the unit",
                           caps_.nr_addr_cmp * 2),
-              "Leave an address out, or make two of them one range");
+              "Leave an address out, or merge two of them into one range");
       return std::nullopt;
     }
     if (!context_for(match, line)) return std::nullopt;
@@ -539,7 +539,8 @@ class Compiler {
       } else if ((unit_.environment.unknown_sscsr >> i & 1) != 0) {
         note(shot.line,
              fmt::format("whether single-shot control {} takes PE inputs is not known", i),
-             fmt::format("Bit 3 of TRCSSCSR{0} says so: --reg TRCSSCSR{0}=VALUE gives it", i));
+             fmt::format(
+                 "Bit 3 of TRCSSCSR{0} shows it; give its value with --reg TRCSSCSR{0}=VALUE", i));
       }
     }
   }

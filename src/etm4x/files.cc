@@ -281,7 +281,7 @@ Outcome write_addr_stop(Unit& u, const FileInput& in) {
 Outcome write_addr_range(Unit& u, const FileInput& in) {
   const auto [first, last, third] = in.numbers.value;
   if (in.numbers.count < 2) {
-    return invalid("two addresses are needed, separated by a blank");
+    return invalid("two addresses are needed, separated by a space");
   }
   if (first > last || (first == last && !u.quirks.range_of_one)) {
     return invalid(

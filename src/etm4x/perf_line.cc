@@ -47,10 +47,10 @@ class Filters {
       }
     } else if (place) {
       text += fmt::format("0x{:x}{}@FILE", place->offset, length);
-      out_.differences.push_back(
-          fmt::format("perf takes no file name with a blank or a comma: give {} another name, and "
-                      "replace FILE with it",
-                      place->file));
+      out_.differences.push_back(fmt::format(
+          "perf does not accept a file name with a space or a comma: give {} another name, and "
+          "replace FILE with it",
+          place->file));
     } else {
       text += fmt::format("OFFSET{}@FILE", length);
       unknown_ += fmt::format("{}0x{:x}", unknown_.empty() ? "" : ", ", address);

@@ -16,7 +16,7 @@ Parsed<void> parse_event(const Statement& /*row*/, PlanWords& words, Plan& plan)
   WAYMARK_PLAN_TRY(n, words.number("event number", 0, 3));
   WAYMARK_PLAN_TRY(found, words.plan_event());
   if (const auto& other = plan.events[in_memory(n)]) {
-    return wrong(fmt::format("line {} has event {} already", other->line, n),
+    return wrong(fmt::format("line {} already has event {}", other->line, n),
                  "Choose another number");
   }
   plan.events[in_memory(n)] = std::move(found);

@@ -40,7 +40,7 @@ struct Choice {
   std::uint32_t value;
 };
 
-/// What a unit must have.
+/// A feature that a unit must have.
 struct Need {
   bool (*met)(const Capabilities& caps) = nullptr;
   std::string_view what{};
@@ -70,7 +70,7 @@ struct Statement {
   /// The setting as the registers have it.
   void (*read)(const Statement& row, const PlanRegisters& registers, Plan& plan) = nullptr;
   Need need{};
-  /// What is wrong with the value, for a unit that has what is needed.
+  /// The problem of the value, for a unit that has the needed features.
   std::optional<PlanProblem> (*check)(const Plan& plan, const Capabilities& caps) = nullptr;
   std::span<const Choice> choices{};
   std::uint32_t mode_bits = 0;  ///< The bits that are set, or the place of the value.

@@ -55,7 +55,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
 Parsed<void> PlanWords::once(std::string setting) {
   const auto [place, first] = places_.try_emplace(std::move(setting), line_);
   if (first) return {};
-  return wrong(fmt::format("line {} has '{}' already", place->second, place->first),
+  return wrong(fmt::format("line {} already has '{}'", place->second, place->first),
                "Keep one of the lines");
 }
 

@@ -138,7 +138,7 @@ Result<std::uint64_t> number_in(std::string_view text, std::string_view path, un
 }  // namespace
 
 Result<void> DeviceTree::create(std::string_view path, std::string_view) {
-  return fail(ErrorCode::kUnsupported, fmt::format("{} cannot be made in this tree.", path));
+  return fail(ErrorCode::kUnsupported, fmt::format("{} cannot be created in this tree.", path));
 }
 
 Result<void> DeviceTree::remove(std::string_view path) {

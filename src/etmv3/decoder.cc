@@ -402,7 +402,7 @@ Element& Decoder::emit(ElementKind kind, TraceIndex index) {
   return element;
 }
 
-// What the slot of the reference's queue held before: the ring is full of the latest elements.
+// The previous content of a slot of the reference's queue: the ring is full of the latest elements.
 void Decoder::emit_stale(TraceIndex index) {
   const Element* const before =
       quirks_.cancels_lone_range_only ? reference_.stale(queue_.waiting()) : nullptr;

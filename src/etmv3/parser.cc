@@ -240,7 +240,7 @@ std::size_t Parser::read_async(const std::uint8_t* at, std::size_t available, Pa
 /// Takes an A-sync with this many zeros of its own.
 std::size_t Parser::take_async(std::size_t zeros, Packet& packet) {
   packet.in_packet = zeros < kAsyncZeros;
-  // What was lost may have changed it, and no packet sends it whole again.
+  // Lost packets may have changed it, and no packet sends it whole again.
   if (packet.in_packet) state_.data_address = {};
   return zeros + 1;
 }

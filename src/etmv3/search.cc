@@ -17,7 +17,7 @@ void Parser::lose_sync() {
   synced_ = carried_ = zeros_ = entered_ = false;
   carry_.clear();
   lost_zeros_ = zeros_before(position_);
-  // What was lost may have changed it, and no packet sends it whole again.
+  // Lost packets may have changed it, and no packet sends it whole again.
   if (!quirks_.broken_data_packets) state_.data_address = {};
 }
 

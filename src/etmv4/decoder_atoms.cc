@@ -130,7 +130,7 @@ bool Decoder::commit_atoms(Entry& entry) {
     if (!output_.room()) break;
     if (counter_ != nullptr) {
       if (output_.given() != 0) {
-        // What came before must be observed first.
+        // Earlier elements must be observed first.
         output_.close();
         break;
       }

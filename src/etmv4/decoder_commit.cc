@@ -31,7 +31,8 @@ void Decoder::resolve() {
     if (requests_.commit != 0) {
       // The space is used up, or a context must be seen first; the latter ends the run.
       if (yield_ || output_.staging()) return close_run();
-      // What the last entry made beyond the space comes before everything that is still to be made.
+      // Elements of the last entry beyond the space come before everything that is still to be
+      // made.
       output_.release();
       return;
     }

@@ -206,8 +206,9 @@ bool Decoder::commit_q() {
   const std::uint32_t wanted = entry.known ? entry.count : 0;
   flow::Stretch walked{.start = path_.address, .end = path_.address};
   if (traits_.reports_lost_atoms) {
-    // What the element passes cannot be compared with the image: it says neither which branches
-    // were taken nor which calls the trace unit remembers.  The trace before and after it can.
+    // The code that the element passes cannot be compared with the image: it says neither which
+    // branches were taken nor which calls the trace unit remembers.  The trace before and after it
+    // can.
     path_.return_stack.clear();
     path_.pop_pending = false;
   } else {

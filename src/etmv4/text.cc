@@ -9,7 +9,7 @@
 namespace waymark::etmv4 {
 namespace {
 
-/// What follows the description of a packet; etmv4-ete.md 3.3.
+/// The text after the description of a packet; etmv4-ete.md 3.3.
 enum class Tail : std::uint8_t {
   kNone,
   kAtoms,

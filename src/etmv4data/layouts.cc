@@ -47,7 +47,7 @@ Result<void> read_line(std::string_view line, std::uint32_t number, Layouts& lay
     return bad(number, fmt::format("'{}' is not a packet that needs a layout: those are D_P1_F1 to "
                                    "D_P1_F7, D_P2_F1 to D_P2_F6, D_TRACE_INFO and D_EVENT.",
                                    name));
-  if (layouts.find(*type)) return bad(number, fmt::format("{} has a layout already.", name));
+  if (layouts.find(*type)) return bad(number, fmt::format("{} already has a layout.", name));
   Layout layout;
   for (std::string_view word = take_word(line); !word.empty(); word = take_word(line)) {
     const std::size_t equals = word.find('=');

@@ -23,7 +23,7 @@ struct CallsPart::Track {
   std::vector<Frame> frames{};
 };
 
-/// What is known of a function.
+/// Known facts about a function.
 struct CallsPart::Names {
   std::string linker{};
   std::string readable{};
@@ -117,13 +117,13 @@ constexpr auto call_columns() {
               }),
       kColumn("call", kUint64, false, "the number of the call in its part, in the order of entries",
               [](const Row& row, CellWriter& cell) { cell.number(row.frame.number); }),
-      kColumn("caller", kUint64, true, "the number of the call that it was called in",
+      kColumn("caller", kUint64, true, "the number of the call that made this call",
               [](const Row& row, CellWriter& cell) { cell.number(row.caller); }),
       kColumn("depth", kUint32, false, "how many calls of its thread were open",
               [](const Row& row, CellWriter& cell) { cell.number(row.track.frames.size()); }),
       kColumn("kind", kText, false,
-              "`function`, `exception`, `signal`, `unknown`, or `lost_callers`, whose callers "
-              "code that could not be read hides",
+              "`function`, `exception`, `signal`, `unknown`, or `lost_callers`: the callers are "
+              "unknown, because code could not be read",
               [](const Row& row, CellWriter& cell) { cell.text(row.names.kind); }),
       kColumn("function", kText, false, "its name as in the source, or its address",
               [](const Row& row, CellWriter& cell) { cell.text(row.names.readable); }),

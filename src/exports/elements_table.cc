@@ -9,7 +9,7 @@ namespace {
 
 using enum ParquetType;
 
-/// What comes before the columns of outputs::Column.
+/// The columns before those of outputs::Column.
 constexpr std::array kFirst = {
     TableColumn{.stored = {.name = "slice", .type = kUint32},
                 .meaning = "the number of the slice of the input, from 0, with --slice-bytes; else "
@@ -18,7 +18,7 @@ constexpr std::array kFirst = {
     nullable("index", kUint64, "the byte of the trace at which it begins"),
     nullable("id", kUint8, "the trace ID of its source"),
     nullable("time", kUint64,
-             "the last whole timestamp of its source in this slice, up to this row and with it"),
+             "the last whole timestamp of its source in this slice, up to and including this row"),
     TableColumn{.stored = {.name = "kind", .type = kText},
                 .meaning = "the kind of element, or of damage"},
 };

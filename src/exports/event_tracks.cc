@@ -65,7 +65,7 @@ count::ExceptionStack::Left EventTracks::closer(TraceId source) {
   return [this, source](const count::ExceptionStack::Handled& handled,
                         const count::ExceptionStack::Moment& end) {
     const auto open = open_slices_.find(source);
-    // What was entered before the trace has no slice.
+    // Code entered before the trace has no slice.
     if (open == open_slices_.end() || open->second <= handled.depth ||
         exceptions_[source].open().size() != handled.depth)
       return;

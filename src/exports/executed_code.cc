@@ -22,7 +22,7 @@ std::uint32_t opcode_of(Bytes bytes) {
 }  // namespace
 
 ExecutedCode::ExecutedCode(const profile::ProgramProfile& program) {
-  std::uint64_t end = 0;  // What was passed.
+  std::uint64_t end = 0;  // The end of the passed code.
   for (const count::Row& row : program.counts.rows) {
     const count::Range& range = row.range;
     std::uint64_t at = std::max(range.start, end);

@@ -24,7 +24,7 @@ enum class ParquetEncoding : std::int32_t {
   kDictionary = 8,
 };
 
-/// What the end of the file says about a chunk that was written.
+/// The facts that the end of the file states about a chunk that was written.
 struct ParquetChunkFacts {
   std::vector<std::int32_t> encodings{};
   std::uint64_t values = 0;  ///< With nulls.

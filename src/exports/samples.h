@@ -27,7 +27,7 @@ struct FunctionSamples {
   std::uint64_t total = 0;  ///< Bytes of instructions that were executed, as llvm-profgen counts.
   std::uint64_t head = 0;   ///< Calls from elsewhere.
   std::map<SampleLocation, Record> records{};
-  /// What was inlined, by the place of the call and the name of the function.
+  /// The inlined functions, by the place of the call and the name of the function.
   std::map<SampleLocation, std::map<std::string_view, FunctionSamples>> inlined{};
 };
 

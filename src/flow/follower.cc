@@ -49,7 +49,7 @@ BlockEnd end_of(isa::Outcome outcome) {
                                                  : BlockEnd::kUnsupported;
 }
 
-// What a block copies from its last instruction.
+// The values that a block copies from its last instruction.
 void close(Block& block, const isa::Instruction& last) {
   block.target = last.target;
   block.next_isa = last.next_isa;

@@ -62,8 +62,8 @@ const Block* Path::arrive() {
                           : &follower_.block(address, isa, it);
 }
 
-// What comes after a block that no link leaves, or that takes more than a link.  nullptr: it was
-// not looked up.
+// The block after one that no link leaves, or after one that takes more than a link.  nullptr: it
+// was not looked up.
 const Block* Path::go_on(const Block& from, bool taken) {
   const bool branches = taken && from.is_branch();
   if (branches && from.link) push(from.end, from.isa, &from);

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kPhases = kFrameSize;
 constexpr std::size_t kWindowFrames = 16;
 constexpr std::size_t kWindowBytes = kWindowFrames * kFrameSize;
-/// What is read between two questions whether to stop.
+/// The bytes read between two checks whether to stop.
 constexpr std::size_t kStopBytes = std::size_t{1} << 20;
 constexpr std::size_t kMostSources = 12;
 constexpr int kKnownId = 1;
@@ -24,7 +24,7 @@ constexpr int kOddId = -4;
 /// Markers are rare, but 0xF7 and 0xFB, which would name them, are frequent bytes of ETM traces.
 constexpr int kMarkerId = -2;
 constexpr int kWholeSync = 12;
-/// What the content must show before another alignment is believed.
+/// The evidence that the content must show before another alignment is believed.
 constexpr int kChange = 40;
 
 /// Alignment synchronisations of ETM, PTM and ITM have five zeros or more and then 0x80; those of
@@ -92,7 +92,7 @@ IdSet likely_sources(const IdCounts& counts) {
   return sources;
 }
 
-/// What a stretch of frames shows.
+/// The evidence of a stretch of frames.
 struct Evidence {
   std::size_t id_bytes = 0;
   std::size_t odd_ids = 0;
@@ -259,7 +259,7 @@ void add_piece(Bytes content, std::size_t begin, std::size_t end, const IdSet& s
   end = std::min(end, content.size());
   if (begin >= end) return;
   std::size_t size = (end - begin) / kFrameSize * kFrameSize;
-  // What follows may have lost bytes in the last frames.
+  // The following data may have lost bytes in the last frames.
   while (end < content.size() && size != 0 &&
          !names_only(content.data() + begin + size - kFrameSize, sources))
     size -= kFrameSize;

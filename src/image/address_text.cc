@@ -144,7 +144,7 @@ NameLookup function_lookup(const Symbols& symbols) {
       if (function.name != name) continue;
       if (found != nullptr) {
         return fail(ErrorCode::kConflict,
-                    fmt::format("Several functions are called '{}', such as those at 0x{:x} and "
+                    fmt::format("Several functions have the name '{}', such as those at 0x{:x} and "
                                 "0x{:x}. Give the address.",
                                 name, found->start, function.start));
       }
@@ -156,7 +156,7 @@ NameLookup function_lookup(const Symbols& symbols) {
         for (const Function& function : symbols.functions()) known.emplace_back(function.name);
       const auto meant = nearest(name, known);
       return fail(ErrorCode::kNotFound,
-                  fmt::format("No function is called '{}'{}", name,
+                  fmt::format("There is no function with the name '{}'{}", name,
                               meant ? fmt::format("; did you mean '{}'?", *meant) : "."));
     }
     return AddressRange{found->start, found->last};

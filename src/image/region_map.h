@@ -46,7 +46,7 @@ class RegionMap {
   }
 
  private:
-  /// What a search needs of a region, stored together.
+  /// The fields of a region that a search needs, stored together.
   struct Slot {
     std::uint64_t first;
     std::uint64_t last;

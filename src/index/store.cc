@@ -601,7 +601,7 @@ Result<void> Store::truncate(std::uint64_t number, const Header& header) {
     WAYMARK_TRY(execute(
         fmt::format("DELETE FROM {} WHERE block >= {}", table, static_cast<std::int64_t>(number))));
   }
-  // What was kept for viewers is of the whole capture.
+  // The data kept for viewers is that of the whole capture.
   if (has_views_) WAYMARK_TRY(execute("DELETE FROM views"));
   WAYMARK_TRY(write_header(header));
   header_ = header;

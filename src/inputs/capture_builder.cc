@@ -51,7 +51,7 @@ std::uint64_t config_hash(const ProtocolRow& row, const RegisterReader& register
 }  // namespace
 
 void CaptureBuilder::note(Note note) {
-  // What was found in a buffer alone is found again in the joined trace.
+  // Findings in a single buffer are found again in the joined trace.
   if (!alone_.empty() &&
       std::ranges::find(capture_.notes_, note.text, &Note::text) != capture_.notes_.end())
     return;
@@ -124,7 +124,8 @@ Result<Capture> CaptureBuilder::build() {
   return std::move(capture_);
 }
 
-/// What a live source has sent so far, for the functions that look at the beginning of a trace.
+/// The bytes that a live source has sent so far, for the functions that look at the beginning of a
+/// trace.
 Result<MappedFile> CaptureBuilder::head_as_file() const {
   const Bytes head = options_.live->bytes();
   const int descriptor = ::memfd_create("waymark-head", MFD_CLOEXEC);

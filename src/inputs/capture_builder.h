@@ -83,7 +83,7 @@ class CaptureBuilder {
   /// Gives each source, and each ID without one, a trace ID that no other buffer has.
   Result<void> choose_ids();
   void report_new_id(const BufferAlone& alone, TraceId own, TraceId wanted);
-  /// What the buffer `joining_` calls `own`.
+  /// The name that the buffer `joining_` has for `own`.
   [[nodiscard]] TraceId joined_id(TraceId own) const;
   [[nodiscard]] RegisterReader joined_registers(const RegisterReader& registers) const;
   void look_for_dstream();
@@ -130,7 +130,7 @@ class CaptureBuilder {
   void note_pins(const logic::PinTrace& pins, std::uint64_t bytes);
   /// Where the registers of an MTB are in a file of the command line.
   Result<void> read_register_text();
-  /// What the command line does not give.
+  /// Registers not set on the command line.
   void add_mtb_registers(const DebuggerText& text, const MtbRegisters& registers);
   /// An error if the trace of the protocol is never in frames, but this is.
   [[nodiscard]] Result<void> check_framing(const ProtocolRow& row) const;

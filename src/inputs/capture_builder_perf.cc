@@ -1,4 +1,4 @@
-// Recordings of perf and simpleperf.  The pieces of trace in them become one trace of frames, with
+// Perf and simpleperf recordings.  The pieces of trace in them become one trace of frames, with
 // a mark before each piece that resets the decoders.  See perf-cs-etm.md 3 and simpleperf.md 4.
 #include <fmt/format.h>
 
@@ -360,7 +360,7 @@ void CaptureBuilder::add_kernel_of_folder() {
   }
 }
 
-/// What was given for the kernel must be readable.
+/// Files given for the kernel must be readable.
 Result<void> CaptureBuilder::check_kernel(perf::ProgramFiles& programs) {
   for (const auto& [option, path] :
        {std::pair("--vmlinux", &options_.vmlinux), std::pair("--kcore", &options_.kcore)}) {
@@ -395,11 +395,10 @@ void CaptureBuilder::resolve_kernel() {
 Result<void> CaptureBuilder::select_cpus() {
   if (options_.cpus.empty()) return {};
   if (!capture_.perf_) {
-    return fail(
-        ErrorCode::kInvalidArgument,
-        fmt::format("{}: --cpu selects a CPU of a recording of perf or simpleperf, and this "
-                    "is not one; --id selects a trace ID.",
-                    name_));
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("{}: --cpu selects a CPU of a perf or simpleperf recording, and this "
+                            "is not one; --id selects a trace ID.",
+                            name_));
   }
   const std::vector<perf::Unit>& units = capture_.perf_->recording.units;
   std::vector<TraceId> ids;

@@ -120,7 +120,7 @@ Result<void> CaptureBuilder::add_given_sources() {
 }
 
 // The decoders of all pieces but the first must synchronise again, so four frame syncs come before
-// each, as in a recording of perf.
+// each, as in a perf recording.
 Result<void> CaptureBuilder::align_frames(const Detection& detection) {
   const bool wanted = options_.framing ? *options_.framing == Framing::kMemoryAligned
                                        : detection.kind == InputKind::kAlignedFrames ||

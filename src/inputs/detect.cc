@@ -407,7 +407,7 @@ Result<Detection> detect(const std::string& path) {
       return Detection{InputKind::kSnapshotFolder, "The folder contains a snapshot.ini."};
     if (fs::is_regular_file(place / "data", error) ||
         fs::is_regular_file(place / "perf.data", error))
-      return Detection{InputKind::kPerfData, "The folder has the form of a recording of perf."};
+      return Detection{InputKind::kPerfData, "The folder has the form of a perf recording."};
     return fail(ErrorCode::kNotFound,
                 fmt::format("The folder {} is not a snapshot, because it has no snapshot.ini; give "
                             "a snapshot or a capture file.",

@@ -7,7 +7,7 @@
 
 namespace waymark::inputs {
 
-/// What the records of a dump show.
+/// The evidence of the records of a dump.
 struct MtbFacts {
   std::size_t records = 0;   ///< That have something in them.
   std::size_t links = 0;     ///< Pairs of records, one after the other.

@@ -126,7 +126,7 @@ class DeviceParser {
     const std::string_view name = line.key.substr(0, line.key.find('('));
     if (name != ini_trim(name)) {
       parser_.problem(ProblemKind::kRegisterNameBlank, Severity::kWarning, line.number,
-                      fmt::format("The blank before the bracket is part of the name of {}, so the "
+                      fmt::format("The space before the bracket is part of the name of {}, so the "
                                   "register is not found; remove it.",
                                   in_quotes(line.key)),
                       {std::string(line.key)});

@@ -60,7 +60,7 @@ Result<bool> IniParser::next() {
   }
   if (line_.header_hides_entry()) {
     problem(ProblemKind::kHeaderInsideLine, Severity::kWarning, line_.number,
-            fmt::format("{} counts as the header of section {}; a value cannot hold brackets.",
+            fmt::format("{} is read as the header of section {}; a value cannot contain brackets.",
                         in_quotes(line_.text), in_quotes(line_.key)),
             {std::string(line_.text)});
   } else if (line_.kind == IniLineKind::kSection && line_.key.empty()) {
@@ -129,11 +129,12 @@ void IniParser::check_path(std::string_view name, std::uint32_t line) {
         {std::string(name)});
   }
   if (has_parent_component(name)) {
-    problem(ProblemKind::kPathLeavesFolder, Severity::kInfo, line,
-            fmt::format("{} leads out of the snapshot folder; a copy of the folder alone is not "
-                        "complete.",
-                        in_quotes(name)),
-            {std::string(name)});
+    problem(
+        ProblemKind::kPathLeavesFolder, Severity::kInfo, line,
+        fmt::format(
+            "{} points outside the snapshot folder; a copy of the folder alone is not complete.",
+            in_quotes(name)),
+        {std::string(name)});
   }
 }
 

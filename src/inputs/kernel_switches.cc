@@ -55,7 +55,7 @@ class Resolver {
       return std::pair(a.file->path(), a.number) < std::pair(b.file->path(), b.number);
     }
   };
-  /// What a window shows.
+  /// The evidence of a window.
   struct Found {
     std::size_t mismatches = 0;
     std::map<Switch, double> doubts;  ///< How likely each of them explains the mismatches.
@@ -157,7 +157,7 @@ class Resolver {
       found_ = kept;
       return true;
     }
-    // What did not help before may help now.
+    // Settings that did not help before may help now.
     tried_.clear();
     tried_.insert(*best);
     std::erase(changed_, *best);

@@ -63,11 +63,10 @@ Result<void> read_head(live::Head& head, const CaptureOptions& options,
     }
     if (reported || now < start + kLong || head.ended()) continue;
     reported = true;
-    notify(size == 0
-               ? fmt::format("Nothing has arrived from {} yet.", head.name())
-               : fmt::format("{} from {} do not show yet what kind of trace it is; --protocol "
-                             "and --framing state it.",
-                             counted(size, "byte"), head.name()));
+    notify(size == 0 ? fmt::format("Nothing has arrived from {} yet.", head.name())
+                     : fmt::format("{} from {} do not yet show the kind of trace; state it with "
+                                   "--protocol and --framing.",
+                                   counted(size, "byte"), head.name()));
   }
   return {};
 }

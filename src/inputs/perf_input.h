@@ -1,4 +1,4 @@
-// The data that a Capture keeps of a recording of perf or simpleperf.
+// The data that a Capture keeps of a perf or simpleperf recording.
 #pragma once
 
 #include <cstddef>

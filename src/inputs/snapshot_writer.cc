@@ -44,8 +44,7 @@ class IniWriter {
         line.find('\n') != std::string::npos) {
       return refuse(
           what, line,
-          "line ends, `;`, `#`, brackets, an `=` in a name, and blanks at the ends do not "
-          "survive");
+          "line ends, `;`, `#`, brackets, an `=` in a name, and spaces at the ends do not survive");
     }
     text_ += line;
     text_ += '\n';
@@ -76,10 +75,9 @@ Result<void> check_section(std::string_view name, std::string_view what) {
   const std::optional<IniLine> read = reader.next();
   if (!read || read->kind != IniLineKind::kSection || read->key != name || name.empty() ||
       line.find('\n') != std::string::npos) {
-    return refuse(
-        what, name,
-        "the name of a section cannot be empty or hold line ends, `;`, `#`, `]`, or blanks "
-        "at its ends");
+    return refuse(what, name,
+                  "the name of a section cannot be empty or hold line ends, `;`, `#`, `]`, or "
+                  "spaces at its ends");
   }
   return {};
 }

@@ -25,7 +25,7 @@ class TemporaryFile {
   /// system.
   Result<void> write(Bytes bytes);
 
-  /// What was written so far.  `name` is the path in messages.
+  /// The bytes written so far.  `name` is the path in messages.
   [[nodiscard]] Result<MappedFile> map(const std::string& name) const;
 
   /// The folder that the file is in.

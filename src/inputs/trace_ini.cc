@@ -125,8 +125,8 @@ class TraceParser {
       if (!item.empty()) names_.emplace(item);
       if (item != ini_trim(item)) {
         parser_.problem(ProblemKind::kBufferNameUntrimmed, Severity::kWarning, line.number,
-                        fmt::format("The blank next to {} is part of the name, so no section "
-                                    "matches; remove blanks around the commas.",
+                        fmt::format("The space next to {} is part of the name, so no section "
+                                    "matches; remove the spaces around commas.",
                                     in_quotes(ini_trim(item))),
                         {std::string(item), std::string(ini_trim(item))});
       }

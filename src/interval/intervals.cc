@@ -75,7 +75,7 @@ void Intervals::record(Unit unit, const Pair& pair, std::uint64_t begin, std::ui
       {pair.from.index, pair.to.index, begin, end < begin ? 0 : end - begin});
 }
 
-/// What waits gets its time, now that the clock is read again.
+/// Waiting events get their time, now that the clock is read again.
 void Intervals::settle(Unit unit, std::uint64_t next_value) {
   Clock& clock = clocks_[static_cast<std::size_t>(unit)];
   // It is unknown how long the instructions before the first time took.
@@ -133,7 +133,7 @@ void Intervals::happen(End end, const Element& element, std::uint64_t instructio
   }
 }
 
-/// What waits gets no time: it is not known how long the trace stopped.
+/// Waiting events get no time: it is not known how long the trace stopped.
 void Intervals::lose() {
   open_.reset();
   for (Clock& clock : clocks_) {
@@ -161,7 +161,7 @@ void Intervals::observe(const Element& element) {
 
 void Intervals::finish() {
   lose();
-  // What is left has times of its own.
+  // The rest has times of its own.
   settle(Unit::kTime, 0);
 }
 

@@ -35,7 +35,7 @@ std::unexpected<Error> wrong(const std::string& text, std::string_view what) {
   return fail(ErrorCode::kInvalidArgument, fmt::format("{}: {}", text, what));
 }
 
-/// What comes before "://", if that is made of letters only.
+/// The text before "://", if that is made of letters only.
 std::string_view scheme_of(std::string_view text) {
   const std::size_t end = text.find(kMark);
   if (end == std::string_view::npos || end == 0) return {};

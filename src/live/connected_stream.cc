@@ -38,7 +38,7 @@ class ConnectedStream final : public Stream {
     }
     connection_ = *std::move(connection);
     arrival_ = arrival_now();
-    // What came with the answer of the server.
+    // The bytes that came with the answer of the server.
     return unpack();
   }
 

@@ -43,17 +43,17 @@ class Orbflow final : public Unpacker {
     const bool is_other = counts.packets == 0 && (counts.bad_frames + counts.bad_sums >= kMostBad ||
                                                   reader_.since_end() > kMostOpen);
     if (!is_other) return reader_.damaged();
-    return fail(
-        ErrorCode::kUnsupported,
-        fmt::format("What {0} sends is not ORBFLOW; if it is raw trace, use tcp://{0}.", place_));
+    return fail(ErrorCode::kUnsupported,
+                fmt::format("The data from {0} is not ORBFLOW; if it is raw trace, use tcp://{0}.",
+                            place_));
   }
 
   std::string left_out() override {
     if (reported_ || reader_.other_tag() == 0) return {};
     reported_ = true;
     return fmt::format(
-        "{} sends other tags than {}, first tag {}; they are left out. "
-        "?tag={} after the port takes that one.",
+        "{} sends packets with tags other than {}, which are left out. The first is tag {}; "
+        "to read it, add ?tag={} after the port.",
         place_, tag_, reader_.other_tag(), reader_.other_tag());
   }
 
@@ -87,7 +87,7 @@ class Openocd final : public Unpacker {
 
   Result<bool> take(Bytes& in, std::vector<std::uint8_t>& out) override {
     if (!rest_.empty()) {
-      // What came with the last reply.
+      // The bytes that came with the last reply.
       Bytes early(rest_);
       const bool damaged = read(early, out);
       rest_.erase(rest_.begin(), rest_.end() - static_cast<std::ptrdiff_t>(early.size()));

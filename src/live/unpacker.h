@@ -24,7 +24,7 @@ class Unpacker {
   /// trace is missing.  True: such a place.  kUnsupported: this is not the protocol.
   virtual Result<bool> take(Bytes& in, std::vector<std::uint8_t>& out) = 0;
 
-  /// What was left out, as a sentence for the user, once; empty: nothing.
+  /// A note about data that was left out, as a sentence for the user, once; empty: none.
   virtual std::string left_out() { return {}; }
 };
 

@@ -175,7 +175,7 @@ void Decoder::accept(const Packet& packet) {
   }
 }
 
-/// What came before the record is not known.
+/// The code before the record is not known.
 void Decoder::restart(const Packet& packet) {
   const TraceOnReason reason = packet.start ? TraceOnReason::kNormal : TraceOnReason::kOverflow;
   queue(ElementKind::kTraceOn).reason = static_cast<std::uint8_t>(reason);

@@ -5,7 +5,7 @@
 namespace waymark::mtb {
 namespace {
 
-/// What the source of a record is called.
+/// The name of the source of a record.
 struct Row {
   std::string_view name;
   std::string_view source{};

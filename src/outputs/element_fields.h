@@ -244,7 +244,7 @@ inline constexpr ElementField kOverflowMark = mark("overflow", extra<kItmOverflo
 
 /// The text of a write to a stimulus port, if it is text.
 void write_stimulus_text(Object& object, const Element& element);
-/// What an event of the DWT says.
+/// The content of an event of the DWT.
 void write_dwt_event(Object& object, const Element& element);
 
 inline constexpr std::array kStimulusFields = {

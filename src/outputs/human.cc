@@ -183,7 +183,7 @@ void write_marker(TextBuffer& out, const Element& element) {
   }
 }
 
-/// What happened, where one element says it all.
+/// The event, where one element says it all.
 void write_note(TextBuffer& out, const Element& element) {
   switch (element.kind) {
     case ElementKind::kExceptionReturn:

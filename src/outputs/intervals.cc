@@ -52,7 +52,7 @@ void write_histogram(TextBuffer& out, const Row& row) {
   for (const auto& bar : bars) {
     const auto width = static_cast<std::size_t>(static_cast<double>(bar.count) /
                                                 static_cast<double>(most) * kWidth);
-    // What occurred at all is visible.
+    // Everything that occurred at all is visible.
     const std::size_t shown = bar.count == 0 ? 0 : std::max<std::size_t>(width, 1);
     out.put(fmt::format("{:>20}   {:>12}{}{}\n", fmt::format("{}..{}", bar.from, bar.to), bar.count,
                         shown == 0 ? "" : "  ", std::string(shown, '#')));

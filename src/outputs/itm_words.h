@@ -69,7 +69,7 @@ class StimulusText {
   std::size_t size_ = 0;
 };
 
-/// What happened, for people, without what other columns show.
+/// The event, for people, without the facts that other columns show.
 void write_itm_words(TextBuffer& out, const Element& element);
 
 /// The address that belongs to the element, for its column; kNoAddress: none.

@@ -32,14 +32,14 @@ struct Known {
   std::size_t at = 0;
 };
 
-/// What a worker begins.
+/// The task that a worker begins.
 struct Job {
   std::size_t number = 0;
   Known known{};
   std::size_t warm_up = 0;
 };
 
-/// What the workers and the caller's thread share; every function takes the lock.  Pieces
+/// The state that the workers and the caller's thread share; every function takes the lock.  Pieces
 /// [committed, committed + slots) may be with the workers.
 class Handover {
  public:

@@ -11,8 +11,8 @@
 
 namespace waymark::parallel {
 
-/// What one thread decodes before the others begin: enough for every usual source to synchronise,
-/// so that there is a state to guess from.
+/// The trace that one thread decodes before the others begin: enough for every usual source to
+/// synchronise, so that there is a state to guess from.
 inline constexpr std::size_t kFirstPiece = std::size_t{64} << 10;
 inline constexpr std::size_t kLeastWarmUp = std::size_t{2} << 10;
 inline constexpr std::size_t kDecodedBatch = 1024;  ///< Elements.
@@ -64,7 +64,7 @@ class Stretches {
     if (piece.wants_more() && !tree.failed()) finish(tree, piece, batch);
   }
 
-  /// What the tree gives at the end of the trace, or would give if it ended here.
+  /// The elements that the tree gives at the end of the trace, or would give if it ended here.
   void finish(DecodeTree& tree, Piece& piece, std::vector<Element>& batch) const {
     tree.set_observer(&piece);
     tree.finish();
@@ -90,7 +90,7 @@ class Stretches {
   }
 
  private:
-  // What is fed at once stays in the second-level cache.  The elements of these bytes must also
+  // The bytes fed at once stay in the second-level cache.  The elements of these bytes must also
   // stay few until the piece is asked how much it holds.
   static constexpr std::size_t kBlock = std::size_t{32} << 10;
   // A piece that wants more gets this many bytes at a time.

@@ -11,7 +11,7 @@ namespace waymark::perf {
 namespace {
 
 constexpr std::uint32_t kLevel = 1;
-/// What a reader must be able to hold of the decompressed records at once.
+/// The amount of decompressed records that a reader must be able to hold at once.
 constexpr std::uint32_t kBufferSize = 1U << 20;
 
 }  // namespace

@@ -72,7 +72,7 @@ EventAttribute read_attribute(Bytes bytes, ByteOrder order, std::size_t& size) {
   fields.skip(8);  // Wake-up and type of a breakpoint.
   attribute.config1 = fields.u64();
   attribute.config2 = fields.u64();
-  fields.skip(20);  // What samples hold.
+  fields.skip(20);  // The content of samples.
   attribute.clock = fields.u32();
   return attribute;
 }
@@ -165,7 +165,7 @@ class FileReader {
     } else {
       read_features(bytes, name, bitmap, end);
     }
-    // What simpleperf saw before recording began.
+    // Events that simpleperf saw before recording began.
     if (const Bytes maps = file_.feature(Feature::kSimpleperfInitMap); !maps.empty()) {
       const auto offset = static_cast<std::uint64_t>(maps.data() - bytes.data());
       file_.sections_.insert(file_.sections_.begin(), {bytes, offset, offset + maps.size(), name});

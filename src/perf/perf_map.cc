@@ -45,7 +45,7 @@ std::vector<image::Function> read_perf_map(std::string_view text) {
     line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
     if (size == 0 || line.empty()) continue;
     const std::uint64_t last = *first + std::min(size - 1, ~*first);
-    // What is left of those that it overlaps.
+    // The rest of those that it overlaps.
     auto at = all.upper_bound(*first);
     if (at != all.begin() && std::prev(at)->second.last >= *first) --at;
     while (at != all.end() && at->first <= last) {

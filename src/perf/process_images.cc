@@ -64,7 +64,7 @@ struct ProcessImages::Memory {
   mutable std::vector<MappedPart> parts{};  ///< Ascending, without overlaps.
   mutable image::Image image{};
 
-  /// What has the address, of `all`; nullptr: there is none.
+  /// The entry of `all` that has the address; nullptr: there is none.
   template <class Range>
   [[nodiscard]] static const Range* find(const std::vector<Range>& all, std::uint64_t address) {
     const auto after = std::ranges::upper_bound(all, address, {}, &Range::first);

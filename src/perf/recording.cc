@@ -17,7 +17,7 @@ constexpr std::size_t kBuildIdSize = 20;
 
 std::int32_t task_number(std::uint32_t value) { return static_cast<std::int32_t>(value); }
 
-/// What one AUX record says, before its bytes are found.
+/// The content of one AUX record, before its bytes are found.
 struct AuxRecord {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;

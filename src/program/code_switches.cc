@@ -20,7 +20,7 @@ constexpr std::uint32_t kNopWord = 0xD503201F;
 // Relocations of a module: the address minus that of the field.
 constexpr std::uint32_t kRelative64 = 260;
 constexpr std::uint32_t kRelative32 = 261;
-// What a callback writes instead of a replacement.
+// The text that a callback writes instead of a replacement.
 constexpr std::uint32_t kCallback = 0x8000;
 constexpr std::string_view kWritesNops = "alt_cb_patch_nops";
 
@@ -80,7 +80,7 @@ std::optional<std::uint32_t> copied(std::uint32_t word, std::uint64_t from, std:
   return word;
 }
 
-/// What the word is to any trace unit.
+/// The meaning of the word for any trace unit.
 isa::InstrType type_of(std::uint32_t word) {
   constexpr isa::Options kOptions{
       .arch = isa::Arch::kAA64, .dsb_dmb_waypoints = true, .wfi_wfe_waypoints = true};
@@ -225,7 +225,7 @@ class SwitchReader {
     return all;
   }
 
-  /// What a field of a table refers to.
+  /// The target of a field of a table.
   [[nodiscard]] std::optional<Location> field(const Table& table, std::uint64_t offset,
                                               unsigned size) const {
     if (table.section != 0) {

@@ -83,7 +83,7 @@ std::string_view indirect_words(const isa::Instruction& instruction) {
   return instruction.link ? "indirect call" : "indirect branch";
 }
 
-/// What the classifier knows of an instruction.
+/// The facts that the classifier knows about an instruction.
 std::string words(const isa::Instruction& instruction) {
   std::string text;
   switch (instruction.type) {

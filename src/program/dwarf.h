@@ -34,7 +34,7 @@ class Dwarf {
                  const std::function<void(const CodeLine&)>& take) const;
 
  private:
-  /// What is known about the code of a unit.
+  /// Known facts about the code of a unit.
   struct UnitCode {
     std::shared_ptr<const LineTable> lines{};
     CodeTree tree{};

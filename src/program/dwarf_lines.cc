@@ -21,7 +21,7 @@ std::string joined(std::string_view folder, std::string_view path) {
   return all;
 }
 
-/// What the columns of the lists of folders and files are, from DWARF 5 on.
+/// The meaning of the columns in the lists of folders and files, from DWARF 5 on.
 struct Column {
   std::uint64_t what = 0;
   std::uint16_t form = 0;

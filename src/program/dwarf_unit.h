@@ -93,7 +93,7 @@ struct DwarfExtent {
 struct DwarfInfo;
 struct DwarfUnit;
 
-/// What connects a unit that was split with its skeleton.
+/// The link between a split unit and its skeleton.
 struct DwarfSplit {
   std::string_view name{};  ///< In a skeleton: the file of the split unit.
   std::uint64_t id = 0;     ///< The same in both.
@@ -176,7 +176,7 @@ void each_attribute(const DwarfDie& die, ByteReader& in, Take take) {
     take(first[i].name, read_value(*die.unit, first[i], in));
 }
 
-// What values mean.
+// The meaning of values.
 std::optional<std::uint64_t> as_address(const DwarfUnit& unit, const DwarfValue& value);
 std::string_view as_text(const DwarfUnit& unit, const DwarfValue& value);
 /// The unit and offset of the entry that is meant; nullptr: it is not there.

@@ -193,7 +193,7 @@ std::vector<Function> plt_entries(const Elf& elf, const std::vector<Function>& f
         entries.push_back({address, address + jump->size - 1, slot->second + "@plt"});
       at += jump->size;
     }
-    // What is between two entries fills the first one.
+    // Bytes between two entries belong to the first one.
     for (std::size_t i = first; i + 1 < entries.size(); ++i) {
       constexpr std::uint64_t kMostFilled = 16;
       if (entries[i + 1].start - entries[i].last <= kMostFilled)

@@ -141,7 +141,7 @@ std::vector<ContentChange> contents_of(const Elf& elf, const ElfSection& table) 
   std::vector<ContentChange> ends;
   for (const ElfSection& section : elf.sections) {
     if ((section.flags & ElfSection::kAlloc) == 0 || section.size == 0) continue;
-    // What comes before the first symbol of a section is not known.
+    // Code before the first symbol of a section is not known.
     const auto at = std::ranges::lower_bound(changes, section.address, {}, &ContentChange::address);
     if (at == changes.end() || at->address != section.address)
       ends.push_back({section.address, std::nullopt});

@@ -133,7 +133,7 @@ class CountingWalk
   }
   void hand_over(std::uint64_t address, isa::Isa isa, std::uint8_t /*it*/) { stop(address, isa); }
 
-  // What the decoder shows in the next element that is not a range.
+  // The values that the decoder shows in the next element that is not a range.
   void emit_isa() {
     if (last_ != 0) decoder_.context_.isa = counter_.node(last_).range.isa;
     last_ = 0;

@@ -24,7 +24,7 @@ Parser::Parser(const Config& config, const Quirks& quirks)
 void Parser::feed(const frames::StreamBlock& block) {
   begin_block(block);
   position_ = 0;
-  search_.in_segment = false;  // What withdraw() left comes as a new segment.
+  search_.in_segment = false;  // The rest of withdraw() comes as a new segment.
   statistics_.total_bytes += size_;
 }
 

@@ -46,7 +46,7 @@ void Parser::search_byte() {
   } else if (search_.open && byte == kAsyncEnd && search_.zeros >= kAsyncZeros) {
     search_.async_due = true;
   } else {
-    // What a closed candidate has left stays.
+    // The rest of a closed candidate stays.
     if (search_.open) search_.counted += search_.candidates;
     if (search_.open) search_.candidates = 0;
     search_.open = false;

@@ -77,7 +77,7 @@ Result<DataFile> publish_data(const Folder& folder, const std::string& temporary
     return fail(
         ErrorCode::kIo,
         fmt::format(
-            "Cannot make {}: {}. Check the free space and the permissions there, and try again.",
+            "Cannot create {}: {}. Check the free space and the permissions there, and try again.",
             escaped(path), failed.message()));
   }
   WAYMARK_TRY(move_into_place(temporary, path));

@@ -43,7 +43,7 @@ struct Number {
   }
 };
 
-/// What is written of a type: a mask of the members that changed, and the differences.
+/// The written form of a type: a mask of the members that changed, and the differences.
 template <class... Each>
 struct Members {
   template <class T>

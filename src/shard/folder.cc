@@ -88,7 +88,7 @@ Result<Folder> Folder::create(const std::string& path, const Plan& plan) {
     if (!failed) fs::create_directories(path + std::string(name), failed);
   }
   if (failed) {
-    return fail(ErrorCode::kIo, fmt::format("Cannot make the folder {}: {}. Choose another one "
+    return fail(ErrorCode::kIo, fmt::format("Cannot create the folder {}: {}. Choose another one "
                                             "with -o.",
                                             escaped(path), failed.message()));
   }

@@ -32,7 +32,7 @@ inline std::uint64_t take_signed(Cursor& cursor) {
   return value >> 1 ^ ((value & 1) != 0 ? ~std::uint64_t{0} : 0);
 }
 
-/// What was taken cannot be: Cursor::overrun() says so from now on.
+/// Marks the bytes that were taken as impossible: Cursor::overrun() reports it from now on.
 inline void overrun(Cursor& cursor) { (void)cursor.take(cursor.remaining() + 1); }
 
 /// A number of things, each of which has at least one byte.  More than there can be: overrun().

@@ -11,7 +11,7 @@
 namespace waymark::shard {
 namespace {
 
-/// What a program is for a part.
+/// The identity of a program in a part.
 enum class ProgramForm : std::uint8_t { kMissing = 0, kFile = 1, kWithoutFile = 2 };
 
 /// Its size and digest; an error: it is not a regular file that can be read.

@@ -230,7 +230,7 @@ Result<std::string> write_scripts(const Folder& folder, std::string_view engine,
   }
   if (!is_plain(folder.path()) || !is_plain(options.program) || !is_plain(options.result)) {
     return fail(ErrorCode::kInvalidArgument,
-                fmt::format("{}: make and ninja cannot handle paths with blanks or special "
+                fmt::format("{}: make and ninja cannot handle paths with spaces or special "
                             "characters; plan into a folder without them.",
                             escaped(folder.path())));
   }

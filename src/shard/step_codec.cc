@@ -58,7 +58,7 @@ struct StepBegin {
   }
 };
 
-/// What follows, without the numbers.
+/// The following step, without the numbers.
 struct StepRest {
   bool has_ranges = false;
   stacks::RangeEnd last{};
@@ -206,7 +206,7 @@ class StepTable {
 struct StepPast {
   static constexpr std::size_t kDepth = 64;
 
-  /// What is known of a source.
+  /// Known facts about a source.
   struct Last {
     std::uint64_t way = 0;  ///< What the beginning of its next step is expected to depend on.
     /// Where its last calls return to; the latest is before `depth`.
@@ -216,7 +216,7 @@ struct StepPast {
   };
 
   [[nodiscard]] std::uint64_t way() const { return lasts[source].way; }
-  /// What the rest of a step with this beginning is expected to depend on.
+  /// The state that the rest of a step with this beginning is expected to depend on.
   [[nodiscard]] std::uint64_t rest_way(std::size_t begin) const {
     return way() * kMix ^ std::uint64_t{begin} << 8;
   }

@@ -99,11 +99,11 @@ struct Engine::Thread {
   std::uint64_t folded = 0;   ///< Calls beyond the greatest depth that have not returned.
   NodeId root = kRootNode;    ///< The parent of the lowest frame that is not a suspect.
   Exit exit{};                ///< When another thread went on.
-  /// What save() gave, while the thread has not run since.
+  /// The result of save(), while the thread has not run since.
   std::shared_ptr<const SavedThread> saved{};
 };
 
-/// What is known of an address.
+/// Known facts about an address.
 struct Engine::Known {
   std::uint64_t address = kNoAddress;
   TaskId space{};
@@ -117,7 +117,7 @@ struct Engine::Known {
 };
 
 struct Engine::Source {
-  /// What executes.
+  /// The code that executes.
   struct Running {
     Bounds bounds{};  ///< Where it goes on without a change of the stack.
     NodeId node = kRootNode;
@@ -160,7 +160,7 @@ struct Engine::Source {
     }
   };
 
-  // What each range uses.
+  // The fields that each range uses.
   Running running{};
   std::uint64_t own = 0;  ///< Instructions that are not in the tree yet.
   Exit exit{};

@@ -13,7 +13,7 @@ constexpr std::size_t kMostWaiting = 4096;
 
 }  // namespace
 
-/// What is known of the code at an address.
+/// Known facts about the code at an address.
 struct Recorder::Known {
   std::uint64_t address = kNoAddress;
   std::uint64_t context = 0;

@@ -10,7 +10,7 @@
 
 namespace waymark::stacks {
 
-/// What a frame's node of the tree is below.
+/// The parent of a frame's node in the tree.
 enum class Below : std::uint8_t {
   kFrame,  ///< The node of the frame below it.
   kRoot,

@@ -252,7 +252,7 @@ unsigned Parser::read_carried(Packet& packet) {
   return nibbles;
 }
 
-// What is before a position in the block is in the block and, before that, in history_.bytes.
+// The bytes before a position in the block are in the block and, before that, in history_.bytes.
 void Parser::remember(const std::uint8_t* bytes, std::size_t count) {
   remembered_ = true;
   if (count >= kHistory) {

@@ -7,7 +7,7 @@
 namespace waymark::stm {
 namespace {
 
-/// What comes after the description of a packet.
+/// The text after the description of a packet.
 enum class Tail : std::uint8_t {
   kNone,
   kErrorType,

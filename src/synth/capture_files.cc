@@ -83,7 +83,7 @@ Result<void> write_capture(CaptureMaker& maker, const Program* program,
   std::error_code code;
   fs::create_directories(folder / "truth", code);
   if (code)
-    return fail(ErrorCode::kIo, fmt::format("Cannot make the folder '{}': {}.",
+    return fail(ErrorCode::kIo, fmt::format("Cannot create the folder '{}': {}.",
                                             (folder / "truth").string(), code.message()));
   // The folder is not a snapshot until it is complete.
   fs::remove(folder / "snapshot.ini", code);

@@ -381,7 +381,7 @@ void Etmv4Unit::on_exception(const Step& step) {
   packet.type = PacketType::kException;
   packet.exception = exception_number(step.cause);
   if (options_.speculation > 1 && !next_.pending && random_.one_in(4)) {
-    // What was fetched beyond the interrupted instruction is cancelled.
+    // Instructions fetched beyond the interrupted one are cancelled.
     const std::uint32_t count = wrong_path(at, std::min(options_.speculation, 8U));
     if (count != 0) {
       Packet cancel;

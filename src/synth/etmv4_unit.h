@@ -52,7 +52,7 @@ class Etmv4Unit : public CoreUnit {
     /// In the whole trace.
     [[nodiscard]] std::uint64_t position() const { return before + bytes->size() - begin; }
   };
-  /// What registers say that options do not.
+  /// Facts that registers state and options do not.
   struct Settings {
     bool broadcast = false;  ///< Taken branches get an address, also direct ones.
     bool timestamp_with_sync = false;
@@ -68,13 +68,13 @@ class Etmv4Unit : public CoreUnit {
       count -= oldest;
     }
   };
-  /// What follows the last step.
+  /// The address to send after the last step.
   struct NextAddress {
     bool pending = false;  ///< The address of the next instruction must be sent,
     bool late = false;     ///< but only after one more block.
     bool matched = false;  ///< The last branch matched the return stack.
   };
-  /// What the reader knows since the last synchronisation.
+  /// The state of the reader since the last synchronisation.
   struct Sent {
     PeContext context;
     bool full_context_due = true;

@@ -129,7 +129,7 @@ class Parser {
       if (!arguments(words, 1, 1, "function NAME")) return;
       if (graph_.functions.size() >= kMaxFunctions) wrong("There are too many functions");
       if (!defined_.try_emplace(std::string(words[1]), graph_.functions.size()).second)
-        wrong(fmt::format("There is a function '{}' already", words[1]));
+        wrong(fmt::format("There is already a function '{}'", words[1]));
       graph_.functions.push_back({.name = std::string(words[1]),
                                   .isa = isa_,
                                   .handler = keyword == "handler",

@@ -14,7 +14,7 @@ namespace {
 std::unexpected<Error> refuse(const UnitOptions& options, std::string_view what) {
   return fail(
       ErrorCode::kInvalidArgument,
-      fmt::format("A {} trace unit cannot be made: {}", protocol_name(options.protocol), what),
+      fmt::format("A {} trace unit cannot be modelled: {}", protocol_name(options.protocol), what),
       kNoIndex, options.trace_id);
 }
 
@@ -93,7 +93,7 @@ Result<std::unique_ptr<TraceUnit>> make_unit(const UnitOptions& options, const P
                                              const ExecutionOptions& execution, bool keep_truth) {
   WAYMARK_TRY(check(options));
   if (is_message(options.protocol)) {
-    if (!options.core.empty()) return refuse(options, "It traces software, and no core.");
+    if (!options.core.empty()) return refuse(options, "It traces software, not a core.");
     if (options.protocol == Protocol::kStm) return std::make_unique<StmUnit>(options, keep_truth);
     return std::make_unique<ItmUnit>(options, keep_truth);
   }
@@ -124,7 +124,7 @@ Result<std::unique_ptr<TraceUnit>> make_unit(const UnitOptions& options, const P
                                          keep_truth);
     default:
       return fail(ErrorCode::kUnsupported,
-                  fmt::format("{} trace cannot be made.", protocol_name(options.protocol)));
+                  fmt::format("{} trace cannot be generated.", protocol_name(options.protocol)));
   }
 }
 

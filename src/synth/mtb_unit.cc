@@ -11,7 +11,7 @@ UnitOptions without_id(UnitOptions options) {
   return options;
 }
 
-/// What no record says is as decoders show it.
+/// Facts that no record states are as decoders show them.
 ExecutionOptions without_context(ExecutionOptions options) {
   options.secure = false;
   return options;

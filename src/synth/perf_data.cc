@@ -100,7 +100,7 @@ struct Stream {
   std::uint64_t size = 0;
 };
 
-/// What one AUXTRACE record holds.
+/// The content of one AUXTRACE record.
 struct Buffer {
   std::uint32_t queue = 0;
   std::uint32_t tid = perf::kNone32;
@@ -423,8 +423,8 @@ class PerfDataWriter {
     std::error_code error;
     fs::create_directories(path, error);
     if (error) {
-      return fail(ErrorCode::kIo,
-                  fmt::format("Cannot make the folder '{}': {}.", path.string(), error.message()));
+      return fail(ErrorCode::kIo, fmt::format("Cannot create the folder '{}': {}.", path.string(),
+                                              error.message()));
     }
     auto main = OutputFile::open(path / "data");
     if (!main) return std::unexpected(main.error());

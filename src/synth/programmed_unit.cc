@@ -347,9 +347,9 @@ std::vector<std::string> not_modelled(const ProgrammedOptions& options,
   bool inputs = plan.start_inputs || plan.stop_inputs || uses(plan, etm4x::ResourceKind::kPeInput);
   for (const auto& shot : plan.shots) inputs = inputs || shot.pe_inputs != 0;
   record(inputs, "PE comparator inputs are never active.");
-  record(
-      plan.q_elements.has_value(),
-      "It is unknown when a unit makes Q elements: none are made, so a real trace can be smaller.");
+  record(plan.q_elements.has_value(),
+         "It is unknown when a unit generates Q elements. The model generates none, so a real "
+         "trace can be smaller.");
   record(plan.conditional.has_value(),
          "Conditional instructions other than branches are not traced: a real trace is larger.");
   record(plan.p0.has_value(),
@@ -363,7 +363,7 @@ std::vector<std::string> not_modelled(const ProgrammedOptions& options,
   record(plan.cycles && !bit<29>(options.id.idr[0]),
          "Cycle counts are those of a unit with TRCIDR0.COMMOPT 1: they commit nothing.");
   record(plan.timestamps && bits<15, 12>(options.id.devarch) == 5 && bit<23>(options.id.idr[0]),
-         "Timestamp markers are not made.");
+         "The model does not generate timestamp markers.");
   return all;
 }
 

@@ -45,7 +45,7 @@ std::string_view name_of(isa::Isa isa) {
   }
 }
 
-/// What an element shows of the execution.
+/// The part of the execution that an element shows.
 enum class Shows : std::uint8_t { kNothing, kEvent, kWhatNeverHappens };
 
 Shows show_message(const Element& element, TruthEvent& seen) {

@@ -47,7 +47,7 @@ std::optional<std::uint64_t> number(std::string_view text, std::uint64_t limit, 
   return negative ? (0 - value) & limit : value;
 }
 
-/// What the next document may still add.
+/// The amount that the next document may still add.
 struct Limits {
   std::size_t clients = 0;
   std::size_t guids = 0;

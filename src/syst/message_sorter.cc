@@ -45,7 +45,7 @@ std::uint64_t MessageOrder::add(const Record& record) {
 
 namespace {
 
-/// What precedes each text in the temporary file.
+/// The header of each text in the temporary file.
 struct SpillHeader {
   std::uint64_t time;
   std::uint64_t size;

@@ -48,7 +48,7 @@ bool is_short_header(std::uint32_t header) {
          (type == Type::kBuild && (header >> 24 & 0x3F) < 2);
 }
 
-/// What the header and the length of a message state.
+/// The facts that the header and the length of a message state.
 struct Outline {
   enum class Kind : std::uint8_t { kCut, kNone, kOpen, kKnown };
   Kind kind = Kind::kNone;
@@ -274,7 +274,7 @@ std::optional<std::size_t> StreamSplitter::search(bool all_is_there) {
     const Place place = look_for_next(view, is_final);
     const std::size_t claimed = uncertain_->claimed;
     if (place.at != 0) {
-      // What follows a damaged message belongs to it, unless it can be a message.
+      // Bytes after a damaged message belong to it, unless they can be a message.
       return claimed != 0 && place.at > claimed && uncertain_->leads_on ? claimed : place.at;
     }
     if (place.is_spent || is_final) {

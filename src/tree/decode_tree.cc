@@ -228,7 +228,7 @@ bool DecodeTree::next_segment(bool elements_pending) {
           return false;
         }
         demux_->resync();
-        // What a source had begun does not continue after the lost bytes.
+        // A packet that a source had begun does not continue after the lost bytes.
         reset_sources();
         break;
       case frames::Step::kNeedInput:
@@ -283,7 +283,7 @@ void DecodeTree::split(frames::Demux& demux, const SourceWork& work) {
     if (step == frames::Step::kSkipped || step == frames::Step::kError) report(demux.error());
     if (step == frames::Step::kError) demux.resync();
     if (step == frames::Step::kReset) end_piece(work);
-    // What a source had begun does not continue after the lost bytes.
+    // A packet that a source had begun does not continue after the lost bytes.
     if (step == frames::Step::kError) reset_sources();
   }
 }

@@ -58,7 +58,7 @@ Result<void> PerSourceDriver::work(TraceIndex index, Bytes capture, const Source
             source->finish_piece();
             work(*source);
           }
-          // What a source had begun does not continue after lost bytes.
+          // A packet that a source had begun does not continue after lost bytes.
           if (step == frames::Step::kReset || step == frames::Step::kError) source->reset();
         }
       }

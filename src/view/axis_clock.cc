@@ -41,7 +41,7 @@ std::uint64_t AxisPoints::last_at(double t) const {
   const auto passed =
       static_cast<std::uint64_t>(std::floor(part * static_cast<double>(after->n - from.n)));
   std::uint64_t n = std::min(from.n + passed, after->n);
-  // What at() says counts.
+  // The value of at() decides.
   while (n > from.n && at(n) > t) --n;
   while (n < after->n && at(n + 1) <= t) ++n;
   return n;

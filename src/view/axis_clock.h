@@ -59,7 +59,7 @@ class AxisClock {
  public:
   AxisClock(AxisUnit unit, std::uint64_t origin) : unit_(unit), origin_(origin) {}
 
-  /// What a source that executes tells its engine.
+  /// The state that an executing source reports to its engine.
   void on_gap(TraceId id, std::uint64_t n);
   void on_timestamp(TraceId id, std::uint64_t n, std::uint64_t time);
   void on_cycles(TraceId id, std::uint64_t n, std::uint64_t cycles);
@@ -68,7 +68,7 @@ class AxisClock {
   void on_element(TraceId id, std::uint64_t n, TraceIndex index,
                   const std::optional<ElementTime>& time);
 
-  /// What a source knows between two points.
+  /// The state of a source between two points.
   struct State {
     std::uint64_t n = 0;      ///< That of the last point,
     double t = 0;             ///< and its place.

@@ -20,7 +20,7 @@
 
 namespace waymark::view {
 
-/// What the axis counts, and where it begins.
+/// The unit of the axis, and its beginning.
 struct AxisChoice {
   AxisUnit unit = AxisUnit::kInstructions;
   std::uint64_t origin = 0;
@@ -46,7 +46,7 @@ class CodeList {
   std::deque<stacks::Code> codes_;
 };
 
-/// What is known so far; a value that does not change.
+/// The facts known so far; a value that does not change.
 struct Known {
   Keyframes keyframes{};
   Overview overview{};

@@ -13,7 +13,7 @@
 namespace waymark::view {
 namespace {
 
-/// What an element says about the callers of what its source executes next.
+/// The fact that an element states about the callers of the code that its source executes next.
 void add_gap(WindowTree& tree, const Element& element) {
   switch (element.kind) {
     case ElementKind::kAddrNacc:
@@ -66,7 +66,7 @@ std::vector<FunctionNumber> numbers_of(const stacks::Tree& tree, FunctionTable& 
   return numbers;
 }
 
-/// What is open on the way from the root to a node.
+/// The open calls on the way from the root to a node.
 template <class Key>
 class OpenOnPath {
  public:

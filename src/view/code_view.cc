@@ -64,7 +64,7 @@ void cut_around(Shown& shown, std::uint64_t address) {
            fmt::format("The function is large: only {} KiB of it are shown.", kMostCode >> 10));
 }
 
-/// What is at an address of the program of `place`, in the memory of an element.
+/// The content at an address of the program of `place`, in the memory of an element.
 Shown shown_at(const Knowledge& knowledge, const Element& element, const program::Place& place,
                std::uint64_t bias) {
   Shown shown{.program = place.program, .element = element, .bias = bias};
@@ -439,7 +439,7 @@ Result<Code> code_of(Replay& replay, FunctionNumber function, const Window& wind
                 shown_at(knowledge, sighting.element, {sighting.place.program, code.start}, bias),
                 window, knowledge, stop);
   }
-  none.note = "Its program was not executed in the part of the trace that was searched.";
+  none.note = "This program was not executed in the part of the trace that was searched.";
   return none;
 }
 

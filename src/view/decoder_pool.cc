@@ -15,12 +15,12 @@ Result<DecoderPool::Loan> DecoderPool::lend(const Stop& stop) {
   std::unique_lock lock(mutex_);
   if (lent_ >= most_) {
     if (waiting_ >= options_.queue)
-      return fail(ErrorCode::kLimit, "Too many questions are being answered; ask again later.");
+      return fail(ErrorCode::kLimit, "Too many requests are being answered; try again later.");
     ++waiting_;
     while (lent_ >= most_ && !(stop && stop()))
       freed_.wait_for(lock, std::chrono::milliseconds(20));
     --waiting_;
-    if (lent_ >= most_) return fail(ErrorCode::kLimit, "The question was cancelled.");
+    if (lent_ >= most_) return fail(ErrorCode::kLimit, "The request was cancelled.");
   }
   ++lent_;
   lock.unlock();

@@ -8,7 +8,7 @@
 
 namespace waymark::view {
 
-/// What happened: "exception IRQ", "trace was lost: overflow"; empty: nothing that people look for.
+/// The event: "exception IRQ", "trace was lost: overflow"; empty: nothing that people look for.
 std::string event_words(const Element& element, const Knowledge& knowledge);
 
 /// "EL1, non-secure, context ID 0x1f, VMID 0x2", as far as it is known.

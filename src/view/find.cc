@@ -49,7 +49,7 @@ std::optional<std::uint64_t> parse_address(std::string_view text) {
   return value;
 }
 
-/// What a search looks for.
+/// The object of a search.
 struct Wanted {
   FindWhat what = FindWhat::kFunction;
   std::string text{};

@@ -15,7 +15,7 @@
 
 namespace waymark::view {
 
-/// What looks wrong with the capture as a whole, as sentences, which are asked for once.  Any
+/// Problems of the capture as a whole, as sentences, which are requested once.  Any
 /// number of threads may use it.
 class Problems {
  public:

@@ -52,7 +52,7 @@ std::string_view reason_of(int status) {
   return found == kReasons.end() ? "Error" : found->words;
 }
 
-/// What a request lacks.
+/// The missing part of a request.
 struct Fault {
   int status = 400;
   std::string_view sentence = "The request is malformed.";
@@ -155,7 +155,7 @@ HttpAnswer ask(const HttpHandler& handler, const HttpHead& head) {
   try {
     return handler(head);
   } catch (const std::bad_alloc&) {
-    return error_answer(503, "Out of memory; ask for less.");
+    return error_answer(503, "Out of memory; request less data.");
   } catch (...) {
     return error_answer(500, "Internal error.");
   }

@@ -39,8 +39,8 @@ struct Job {
 
 using JobPointer = std::shared_ptr<Job>;
 
-/// What is quick has a queue of its own.  Pictures wait with the other questions, but a worker may
-/// take only them, so that slow questions never hold up all of them.  Each job of these gets a
+/// Quick requests have a queue of their own.  Pictures wait with the other questions, but a worker
+/// may take only them, so that slow questions never hold up all of them.  Each job of these gets a
 /// number: that after the last job of its client, or that of the job that last began if this is
 /// more; the lowest begins first.  So the jobs of a client with many go between those of the
 /// others.

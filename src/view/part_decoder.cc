@@ -125,7 +125,7 @@ void PartDecoder::begin_early(const Keyframe& from) {
 
 Result<PartDecoder::Step> PartDecoder::drain(const Take& take, const Stop& stop) {
   while (const std::size_t count = decoders_->next(batch_)) {
-    if (stop && stop()) return fail(ErrorCode::kLimit, "The question was cancelled.");
+    if (stop && stop()) return fail(ErrorCode::kLimit, "The request was cancelled.");
     const std::span<const Element> elements = skipped_.rest_of(std::span(batch_).first(count));
     if (!elements.empty() && !take(elements)) return Step::kStopped;
   }
@@ -146,7 +146,7 @@ Result<PartDecoder::Step> PartDecoder::step(const Take& take, const Stop& stop) 
     if (!rest || *rest == Step::kStopped) return rest;
     return Step::kEnd;
   }
-  if (stop && stop()) return fail(ErrorCode::kLimit, "The question was cancelled.");
+  if (stop && stop()) return fail(ErrorCode::kLimit, "The request was cancelled.");
   WAYMARK_TRY(decoders_->feed(block->index, block->bytes));
   const auto drained = drain(take, stop);
   if (!drained || *drained == Step::kStopped) return drained;

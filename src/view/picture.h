@@ -93,7 +93,7 @@ std::vector<Mark> merged(const std::vector<Mark>& marks, const Canvas& canvas);
 void take_messages(const Overview& overview, const Canvas& canvas,
                    std::vector<TrackPicture>& tracks);
 
-/// What the overview has of a window.
+/// The data of the overview about a window.
 std::vector<TrackPicture> summary(const Overview& overview, const Canvas& canvas);
 
 }  // namespace waymark::view

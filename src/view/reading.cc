@@ -72,7 +72,7 @@ void Reading::work() {
   store();
 }
 
-/// What an earlier session stored.
+/// The data that an earlier session stored.
 std::optional<Stored> Reading::read_stored() {
   const inputs::Capture& capture = reader_->capture();
   const auto records = read_shelf(options_.index, capture, {});

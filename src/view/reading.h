@@ -22,7 +22,7 @@ namespace waymark::view {
 /// One owner opens and starts it; then any number of threads may ask.  It ends with its owner.
 class Reading {
  public:
-  /// What is given must outlive it.
+  /// The arguments must outlive it.
   Reading(const SessionOptions& options, StateCache& states, FunctionTable& functions,
           CodeList& codes)
       : options_(options), states_(states), functions_(functions), codes_(codes) {}
@@ -40,7 +40,7 @@ class Reading {
   [[nodiscard]] bool executes(TraceId id) const { return reader_->executes(id); }
   [[nodiscard]] const AxisChoice& axis() const { return axis_; }
 
-  /// What is known so far.
+  /// The facts known so far.
   [[nodiscard]] std::shared_ptr<const Known> known() const;
   /// Why reading ended early, as a sentence; empty: it did not.
   [[nodiscard]] std::string failure() const;

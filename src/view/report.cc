@@ -132,7 +132,7 @@ Result<void> add_hottest(Answers& answers, Session& session, const Window& whole
   return {};
 }
 
-/// What is executed where a window begins, on each track.
+/// The code that executes where a window begins, on each track.
 Result<void> add_instructions(Answers& answers, Session& session, const Window& window,
                               const Stop& stop) {
   for (const Track& track : session.tracks()) {

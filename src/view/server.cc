@@ -187,7 +187,7 @@ HttpAnswer HttpServer::answer(Job& job, const HttpHead& head) const {
     return head.navigates ? error_page(403, sentence) : error_answer(403, sentence);
   }
   if (head.method != "GET") {
-    return error_answer(405, "Only GET is answered; the server changes nothing.");
+    return error_answer(405, "Only GET requests are answered, because the server changes nothing.");
   }
   if (head.has_body) return error_answer(400, "Requests cannot have a body.");
   if (!job.request) return error_answer(job.request.error().status, job.request.error().sentence);
@@ -229,7 +229,7 @@ HttpAnswer HttpServer::question(const Job& job, const Question& question) const 
   if (job.replaced) return replaced();
   const auto start = Clock::now();
   if (start - job.arrived > options_.question_time)
-    return error_answer(503, "Too many questions are being answered; ask again.");
+    return error_answer(503, "Too many requests are being answered; try again.");
   const auto end = start + options_.question_time;
   const Stop stop = [&] { return !job.wanted() || Clock::now() > end; };
   auto reply = reply_to(session_, question, options_.version, stop);
@@ -237,7 +237,7 @@ HttpAnswer HttpServer::question(const Job& job, const Question& question) const 
   if (reply.error().code == ErrorCode::kLimit) {
     if (job.replaced) return replaced();
     if (Clock::now() > end)
-      return error_answer(408, "The answer took too long; ask for a smaller window.");
+      return error_answer(408, "The answer took too long; request a smaller window.");
   }
   return error_answer(status_of(reply.error().code), reply.error().detail);
 }

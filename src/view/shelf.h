@@ -13,7 +13,7 @@
 
 namespace waymark::view {
 
-/// What was stored of the capture; nothing: there is no index that belongs to it, or nothing usable
+/// The data stored of the capture; nothing: there is no index that belongs to it, or nothing usable
 /// in it.  `stop` may end the check of a capture whose file was touched.
 std::optional<std::vector<index::ViewRecord>> read_shelf(const IndexPlaces& places,
                                                          const inputs::Capture& capture,

@@ -233,10 +233,7 @@ class Stepper {
         return fmt::format("No instruction of another source line is {} this one.", side);
       case StepKind::kOver:
       case StepKind::kOut:
-        return fmt::format(
-            "This thread executes nothing more of such a function {} this "
-            "instruction.",
-            side);
+        return fmt::format("No place where this step could end is {} this instruction.", side);
       case StepKind::kInto:
         return fmt::format("No call is {} this instruction.", side);
       case StepKind::kSameLine:

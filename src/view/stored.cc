@@ -15,7 +15,7 @@ enum Kind : std::uint64_t { kSums, kCodes, kTracks, kTree, kKeyframes };
 
 /// A record of more bytes begins another one; several pages of a database.
 constexpr std::size_t kRecordBytes = std::size_t{64} << 10;
-/// What the empty tables take in a database.
+/// The size of the empty tables in a database.
 constexpr std::uint64_t kTableBytes = std::uint64_t{16} << 10;
 constexpr std::uint64_t kLeastLimit = std::uint64_t{8} << 10;
 

@@ -26,7 +26,7 @@ inline constexpr std::uint64_t kStoredVersion = 3;
 Result<Keyframes> with_entries(const Keyframes& keyframes, index::Index& index,
                                std::span<const TraceId> ids, const Stop& stop);
 
-/// What records are made of.
+/// The parts of records.
 struct ToStore {
   const Known& known;  ///< Complete; its keyframes have entries.
   AxisChoice axis{};
@@ -39,7 +39,7 @@ struct ToStore {
 /// of the limit; then the tree is left out, then keyframes.  Nothing: names alone are too much.
 std::optional<std::vector<index::ViewRecord>> to_records(const ToStore& from);
 
-/// What was stored.
+/// The stored data.
 struct Stored {
   AxisChoice axis{};
   Known known{};

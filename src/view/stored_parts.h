@@ -37,7 +37,7 @@ class StoredFunctions {
 RecordBytes write_code(const stacks::Code& code);
 std::optional<stacks::Code> read_code(Bytes bytes);
 
-/// What is in no other part.
+/// The data that is in no other part.
 struct StoredSums {
   AxisChoice axis{};
   std::uint64_t bytes = 0;  ///< Known::bytes

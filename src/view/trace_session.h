@@ -78,7 +78,8 @@ class TraceSession final : public Session {
   template <class Answer>
   Result<Answer> ask(const Stop& stop,
                      const std::function<Result<Answer>(RealReplay& replay)>& question);
-  /// What a window executed; kept, because several questions about one window follow one another.
+  /// The execution of a window; kept, because several questions about one window follow one
+  /// another.
   Result<std::shared_ptr<const WindowCalls>> calls(const Window& window, const Stop& stop);
   Result<WindowCalls> make_calls(const std::shared_ptr<const Known>& known, const Window& window,
                                  const Stop& stop);

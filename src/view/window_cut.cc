@@ -36,7 +36,7 @@ std::uint64_t first_from(const Replay& replay, TraceId source, const Passed& pas
 }  // namespace
 
 std::unexpected<Error> stopped() {
-  return fail(ErrorCode::kLimit, "The question took too long, or its client is gone.");
+  return fail(ErrorCode::kLimit, "The request took too long, or its client has disconnected.");
 }
 
 Result<AxisEdge> edge_at(Replay& replay, double at, const Stop& stop) {

@@ -13,7 +13,7 @@
 
 namespace waymark::view {
 
-/// What happened in a window, besides what is in its tree.
+/// The events of a window, besides those in its tree.
 struct WindowSums {
   std::uint64_t calls = 0;
   std::uint64_t exceptions = 0;

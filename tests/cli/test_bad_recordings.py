@@ -1,4 +1,4 @@
-"""Recordings of perf with something wrong: one clear sentence each, and what is good is decoded."""
+"""Perf recordings with something wrong: one clear sentence each, and what is good is decoded."""
 import struct
 
 import pytest

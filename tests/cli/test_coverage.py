@@ -148,7 +148,7 @@ def test_paths_of_sources_can_be_replaced(export, walks, tmp_path):
 
 # --- Cobertura -----------------------------------------------------------------------------------
 
-# What each element contains, by the DTD; "*" any number of them.
+# The content of each element, by the DTD; "*" any number of them.
 CONTENT = {
     'coverage': ['sources', 'packages'], 'sources': 'source*', 'packages': 'package*', 'package': ['classes'],
     'classes': 'class*', 'class': ['methods', 'lines'], 'methods': 'method*', 'method': ['lines'], 'lines': 'line*',

@@ -443,7 +443,7 @@ def test_messages_of_syst(run, tmp_path):
     assert ask(tmp_path / 'all.sqlite', "SELECT time, text FROM events WHERE kind = 'message'") == [
         {'time': 1000, 'text': '129:4  INFO    module 65:5  one'},
         {'time': 2000, 'text': '129:4  ERROR   module 65:6  two'}]
-    run('export', 'vcd', 'all.stp', '--syst', expect=2).one_sentence('vcd has no messages')
+    run('export', 'vcd', 'all.stp', '--syst', expect=2).one_sentence('vcd does not show messages')
 
 
 def test_an_stm_is_beside_the_stacks_of_cores(run):

@@ -69,7 +69,7 @@ AUX_TRUNCATED = 1
 
 
 def with_a_full_buffer(recording):
-    """A recording of perf in which the first piece of trace did not fit."""
+    """A perf recording in which the first piece of trace did not fit."""
     data = bytearray(recording)
     at, size = struct.unpack_from('<QQ', data, 40)
     end = at + size

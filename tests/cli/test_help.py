@@ -26,6 +26,10 @@ def test_help_fits_a_terminal(run, command):
     result.lacks('TEXT', 'UINT', 'Excludes', 'Needs:', 'REQUIRED')
 
 
+def test_an_example_of_a_file_keeps_its_lines(run):
+    run('plan', '--help').matches(r'^  shards = 64  ', r'^  \[options\]  ', r'^  symfs = \["sysroot"\]$')
+
+
 def test_only_the_program_itself_lists_the_exit_status(run):
     run('--help').matches('^Exit status:', '^ +130 ')
     for name in ETM4_COMMANDS:
@@ -135,7 +139,7 @@ def test_commands_are_in_groups(run):
 @pytest.mark.parametrize('command', ['decode', 'count', 'export', 'view'])
 def test_options_for_special_inputs_come_last(run, command):
     text = run(command, '--help').lacks('cannot be used with').out.split('\nExamples:')[0]
-    special = [text.index(f'\n{group}') for group in ('For recordings of perf and simpleperf:', 'For raw trace', 'For sigrok')]
+    special = [text.index(f'\n{group}') for group in ('For perf and simpleperf recordings:', 'For raw trace', 'For sigrok')]
     usual = [text.index(f'\n{group}:\n') for group in ('Options', 'The capture and its programs')]
     assert max(usual) < min(special)
     for option in ('--vmlinux', '--pid', '--symfs', '--protocol', '--reg', '--pin'):

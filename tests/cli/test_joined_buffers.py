@@ -123,7 +123,7 @@ def test_messages_name_the_snapshot_and_its_buffers(run, one_sink, tmp_path):
     assert run('info', board, '--buffer', 'all', '--format', 'json').json()['trace'] == name
     selected = ('--buffer', 'all', '--id', ids[1])
     run('decode', board, *selected, '--pid', '1', expect=2).says(f'{name}: --pid')
-    run('find', board, *selected, '--exception', 'any', expect=1).says(f'{name}: ', 'has nothing of this kind')
+    run('find', board, *selected, '--exception', 'any', expect=1).says(f'{name}: ', 'contains nothing of this kind')
 
 
 def test_two_devices_with_one_trace_id(run, two_cores, tmp_path):

@@ -122,7 +122,7 @@ def test_orbflow(run, itm, tag):
     with Server([b'\0' + wire]) as server:
         result = run('decode', address(server, 'orbuculum') + ('' if tag == 1 else '?tag=2'), *ITM, *ONCE)
     assert result.out == run('decode', itm, *ITM).out
-    result.one_sentence(f'other tags than {tag}', f'?tag={3 - tag}')
+    result.one_sentence(f'tags other than {tag}', f'?tag={3 - tag}')
 
 
 def test_a_serial_device(run, itm):

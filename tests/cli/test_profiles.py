@@ -116,7 +116,7 @@ def test_inputs_are_added_up(run, walks, tmp_path):
         words = line.split()
         return ' '.join([*words[:3], str(2 * int(words[3])), *words[4:]])
     assert twice == [double(line) for line in once]
-    # What cannot be read does not spoil the others.
+    # A file that cannot be read does not spoil the others.
     mixed = run('export', 'bolt', 'missing', walks.capture, *names, expect=3)
     assert mixed.lines == once
     assert 'this is the sum of 1 of 2 inputs' in mixed.err

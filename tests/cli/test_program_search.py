@@ -60,7 +60,7 @@ def test_the_program_is_found_among_others(run, bare, programs):
     assert (first['path'], first['verdict'], int(first['slide'], 16)) == (str(programs / 'right.elf'), 'executed', SLIDE)
     assert first['contradictions'] == 0 and first['waypoints'] >= 1000 and first['share'] > 0.9
     assert {one['verdict'] for one in others} == {'not executed'}
-    # What is not contradicted was hardly executed.
+    # Programs that the trace does not contradict were hardly executed.
     assert all(one.get('contradictions') or one.get('waypoints', 0) < 200 for one in others)
     assert any('address' in one and one['before_first'] < 100 for one in others)
 

@@ -15,7 +15,7 @@ from support.trace_bytes import ITM_TRACE
 COMMANDS = howto.commands('README.md')
 COLLATERAL = '''<?xml version="1.0"?><syst:Collateral xmlns:syst="http://www.mipi.org/1.0/sys-t">
 <syst:Modules><syst:Module ID="0x41">motor</syst:Module></syst:Modules></syst:Collateral>'''
-# What a reader must see of each command that reads a capture.
+# The output that a reader must see from each command that reads a capture.
 SHOWN = {
     'waymark decode samples/quicksort': 'descending at quicksort.c:51',
     'waymark view samples/quicksort': 'http://127.0.0.1:',

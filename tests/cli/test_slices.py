@@ -77,7 +77,7 @@ def test_branch_lists(run, tmp_path, synth, quicksort, slices, options):
     merged = run('merge', 'job', '-o', 'merged', expect=serial.code)
     assert same(tmp_path, 'merged', 'serial')
     assert (tmp_path / 'serial').stat().st_size > 500
-    # What is said of a capture that is not cut, its shard says.
+    # Notes about a capture that is not cut come from its shard.
     if slices > 1:
         said = [line for line in merged.err.splitlines() if 'decoded again' not in line]
         assert said == serial.err.splitlines()
@@ -107,7 +107,7 @@ def merged_stacks(run, tmp_path, capture, slices, arguments=(), options=''):
     assert (tmp_path / 'serial').exists() == (tmp_path / 'merged').exists()
     if serial.code == 0:
         assert same(tmp_path, 'merged', 'serial')
-    # What is said of a capture that is not cut, its shard says.
+    # Notes about a capture that is not cut come from its shard.
     if slices > 1:
         said = [line for line in merged.err.splitlines() if 'decoded again' not in line]
         assert said == serial.err.splitlines()
@@ -260,7 +260,7 @@ def test_slices_are_for_whole_tables(run, tmp_path, long):
     write_job(tmp_path, "what = 'events'", long, options="slice-bytes = '64K'")
     assert 'a job has slice_bytes before [options]' in run('plan', 'job.toml', '-o', 'job', expect=2).err
     write_job(tmp_path, "what = 'events'", long, options="dso = 'app'")
-    assert 'dso: call stacks cross all programs' in run('plan', 'job.toml', '-o', 'job', expect=2).err
+    assert 'dso: call stacks lead through all programs' in run('plan', 'job.toml', '-o', 'job', expect=2).err
 
 
 def test_rows_of_slices_that_are_damaged_are_named(run, tmp_path, long):

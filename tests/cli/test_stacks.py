@@ -262,10 +262,10 @@ def test_missing_code_is_reported(run, synth, copy, tmp_path):
 
 
 @pytest.mark.parametrize('arguments, sentence', [
-    (['perfetto', 'a', 'b'], 'is the timeline of a single INPUT'),
+    (['perfetto', 'a', 'b'], 'shows the timeline of a single INPUT'),
     (['callgrind', 'a', '--inlines'], '--inlines is only for folded'),
     (['folded', 'a', '-o', 'folder/'], 'one file for all programs, not a folder'),
-    (['folded', 'a', '--dso', 'libc'], 'call stacks cross all programs'),
+    (['folded', 'a', '--dso', 'libc'], 'call stacks lead through all programs'),
 ])
 def test_what_cannot_be_combined(run, arguments, sentence):
     run('export', *arguments, expect=2).one_sentence(sentence)

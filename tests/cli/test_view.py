@@ -144,7 +144,7 @@ def test_open_starts_the_browser_of_the_desktop(run, quicksort, tmp_path):
         viewer.end().says('xdg-open could not open the page')
 
 
-# What is served
+# The answers of the server
 
 def test_the_page_is_strict(viewer):
     for name, kind in {'': 'text/html', 'app.js': 'text/javascript', 'app.css': 'text/css'}.items():
@@ -226,7 +226,7 @@ def test_a_connection_is_used_again(viewer):
     assert text.count(b'HTTP/1.1 200 OK') == 4
 
 
-# What is refused
+# Refused requests
 
 @pytest.mark.parametrize('headers', [
     {'Host': None}, {'Host': 'example.org'}, {'Host': '127.0.0.1'}, {'Host': '127.0.0.1:1'}, {'Host': '[::1]'},

@@ -1,4 +1,4 @@
-// What the reference says about damage.
+// The reference's messages about damage.
 #include "wording/wording.h"
 
 #include <gtest/gtest.h>

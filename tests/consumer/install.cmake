@@ -32,7 +32,7 @@ foreach(program ${programs})
   endif()
 endforeach()
 
-# What an installed header includes is installed too. A source hides its parser and decoder, and a capture for
+# Headers that an installed header includes are installed too. A source hides its parser and decoder, and a capture for
 # tests comes from `waymark synth`.
 file(GLOB_RECURSE headers RELATIVE ${PREFIX}/include ${PREFIX}/include/waymark/*.h)
 foreach(header ${headers})

@@ -7,7 +7,7 @@
 namespace waymark::count {
 namespace {
 
-/// What ends, as "number from-to depth preempted".
+/// The calls that end, as "number from-to depth preempted".
 class Exceptions : public testing::Test {
  protected:
   void enter(std::uint32_t number, std::uint64_t time) { stack_.enter(number, {time, time}); }

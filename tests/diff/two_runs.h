@@ -43,7 +43,7 @@ class ModelProgram {
   std::vector<Function> functions_;
 };
 
-/// What the input of a run decided.
+/// The values that the input of a run decided.
 struct Decision {
   std::uint64_t address = 0;      ///< The branch is there.
   std::uint64_t instruction = 0;  ///< Instructions up to it, with itself.

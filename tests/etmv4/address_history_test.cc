@@ -39,7 +39,7 @@ TEST(Etmv4AddressHistory, after_a_loss_only_the_bits_of_packets_are_known) {
   history.reset();
   EXPECT_EQ(history.shortened(0x1C, 9, 0x1FF, 0).valid_bits, 9);
   EXPECT_EQ(history.low_half(0, false, 0).valid_bits, 32);
-  // What was sent before can still be named.
+  // Addresses that were sent before can still be named.
   EXPECT_EQ(history.match(0).valid_bits, 64);
 }
 

@@ -8,7 +8,7 @@
 namespace waymark::etmv4 {
 namespace {
 
-/// What the bytes give, such as "0+8 8*12": chunks and A-syncs with their index and size.
+/// The result for the bytes, such as "0+8 8*12": chunks and A-syncs with their index and size.
 class Etmv4UnsyncedSearch : public testing::Test {
  protected:
   void give(char kind) {

@@ -233,7 +233,7 @@ TEST(Etmv4DataLayouts, errors_name_the_wrong_line) {
   EXPECT_EQ(parse_layouts("D_P1_F1 fixed=256\n").error().detail,
             "line 1: 'fixed=256' is neither fixed=N nor continued=N with N up to 255.");
   EXPECT_EQ(parse_layouts("D_P1_F1\nD_P1_F1\n").error().detail,
-            "line 2: D_P1_F1 has a layout already.");
+            "line 2: D_P1_F1 already has a layout.");
   EXPECT_FALSE(parse_layouts("D_P1_F1 length=2\n"));
   const auto layouts = parse_layouts("D_P2_F6 continued=9 fixed=2 # comment\r\n");
   ASSERT_TRUE(layouts);

@@ -229,7 +229,7 @@ TEST_F(FollowerTest, a_walk_without_a_waypoint_ends_at_the_end_of_the_next_regio
     EXPECT_EQ(block.ended, limited ? BlockEnd::kRangeLimit : BlockEnd::kWaypoint);
     EXPECT_EQ(block.end, limited ? end : 4 * kRegion + 0x104);
     if (i % 200 != 0) continue;
-    // What other walks left has no influence.
+    // The state of other walks has no influence.
     Follower other(image_, kOptions, 1);
     const Block& alone = other.block(address, isa, 0);
     EXPECT_EQ(alone.ended, block.ended);

@@ -14,7 +14,7 @@ constexpr std::uint64_t kStart = 0x1000;
 constexpr std::uint64_t kFunction = 0x1010;
 const isa::Options kOptions{.arch = isa::Arch::kAA64, .track_it_block = true};
 
-/// What a sink was given, such as "1000E 1008N".
+/// The input of a sink, such as "1000E 1008N".
 struct Sink {
   std::string* text;
   bool needs = false;

@@ -17,7 +17,7 @@ constexpr std::uint32_t kStart = 0x8000;
 constexpr std::uint32_t kAway = 0x8008;  // bx lr
 constexpr std::uint32_t kEnd = 0x801C;
 
-/// What a sink was given, such as "8000E 8004N".
+/// The input of a sink, such as "8000E 8004N".
 struct Sink {
   std::string text;
   void pass(const Step& step, std::uint32_t executed) {

@@ -11,7 +11,7 @@
 namespace waymark::frames {
 namespace {
 
-/// What the stepwise demultiplexer gives for each stream.
+/// The output of the stepwise demultiplexer for each stream.
 struct Stepwise {
   std::array<StreamBuffer, kTraceIdCount> streams;
   Statistics statistics;

@@ -85,14 +85,15 @@ INSTANTIATE_TEST_SUITE_P(
                 "'0xffffffffffffffff+2' reaches beyond the top of memory."},
         Refused{"main+0xffffffffffffffff", ErrorCode::kInvalidArgument,
                 "'main+0xffffffffffffffff' reaches beyond the top of memory."},
-        Refused{"nobody", ErrorCode::kNotFound, "No function is called 'nobody'."},
-        Refused{"mian", ErrorCode::kNotFound, "No function is called 'mian'; did you mean 'main'?"},
+        Refused{"nobody", ErrorCode::kNotFound, "There is no function with the name 'nobody'."},
+        Refused{"mian", ErrorCode::kNotFound,
+                "There is no function with the name 'mian'; did you mean 'main'?"},
         Refused{"nobody+4", ErrorCode::kNotFound,
-                "'nobody+4' is not valid: No function is called 'nobody'."},
+                "'nobody+4' is not valid: There is no function with the name 'nobody'."},
         Refused{"main..nobody", ErrorCode::kNotFound,
-                "'main..nobody' is not valid: No function is called 'nobody'."},
+                "'main..nobody' is not valid: There is no function with the name 'nobody'."},
         Refused{"twice+4", ErrorCode::kConflict,
-                "Several functions are called 'twice', such as those at 0x1300 and 0x1400. Give "
+                "Several functions have the name 'twice', such as those at 0x1300 and 0x1400. Give "
                 "the address."}));
 
 TEST(AddressText, there_are_no_names_without_a_lookup) {

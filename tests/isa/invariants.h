@@ -1,5 +1,5 @@
-// What holds for every classification, whatever the opcode and the options.  Used by the property
-// test and the fuzz target.
+// Rules that hold for every classification, whatever the opcode and the options.  Used by the
+// property test and the fuzz target.
 #pragma once
 
 #include "waymark/isa/instruction.h"

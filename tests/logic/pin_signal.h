@@ -1,4 +1,4 @@
-// What a pin shows, made for tests.
+// The signal of a pin, made for tests.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// What no right image can explain, and what looks like it.
+// Trace that no right image can explain, and trace that only looks so.
 #include "waymark/mismatch/finder.h"
 
 #include <gtest/gtest.h>

@@ -68,7 +68,7 @@ TEST(MismatchSuspects, code_that_was_entered_at_another_place_is_not_blamed) {
   const Path bad{{0x100, 0x110}, {0x404, 0x420}};
   suspects.fail(bad);
   EXPECT_EQ(suspects.blame(bad)->start, 0x100U);
-  // What is before the part that passed is suspect.
+  // Code before the part that passed is suspect.
   const Path before{{0x3F0, 0x420}};
   suspects.fail(before);
   EXPECT_EQ(suspects.suspects(Path{{0x100, 0x110}, {0x3F0, 0x420}}).back().start, 0x3F0U);

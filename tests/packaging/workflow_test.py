@@ -6,7 +6,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORKFLOW = (ROOT / '.github/workflows/ci.yml').read_text()
-# What a bare container needs before it has the repository.
+# The packages that a bare container needs before it has the repository.
 PREPARATION = {
     'apt-get update && apt-get install -y --no-install-recommends ca-certificates git',
     'git config --global --add safe.directory "$PWD"',

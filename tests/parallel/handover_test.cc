@@ -51,7 +51,7 @@ TEST(Handover, a_worker_waits_until_a_slot_is_free) {
   ASSERT_TRUE(handover.wait_for(0, taken));
   handover.commit(1, {nullptr, 10});
   ASSERT_TRUE(handover.wait_for(1, taken));
-  EXPECT_EQ(taken.end_at, 10U);  // What was known when it began.
+  EXPECT_EQ(taken.end_at, 10U);  // The facts known when it began.
   worker.join();
 }
 

@@ -21,7 +21,8 @@ struct PlacedRecord {
   friend bool operator==(const PlacedRecord&, const PlacedRecord&) = default;
 };
 
-/// What a piece saw; after its end it continues until it has seen `wanted` more elements.
+/// The elements that a piece saw; after its end it continues until it has seen `wanted` more
+/// elements.
 struct Seen final : Piece {
   explicit Seen(std::size_t more) : wanted(more) {}
   void on_elements(std::span<const Element> more) override {

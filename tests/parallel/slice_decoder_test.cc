@@ -20,7 +20,7 @@
 namespace waymark::parallel {
 namespace {
 
-/// What one source gave.  Slices say nothing about the order between sources.
+/// The output of one source.  Slices say nothing about the order between sources.
 struct OfSource {
   std::vector<Element> elements;
   std::vector<std::pair<TraceIndex, Finding>> records;

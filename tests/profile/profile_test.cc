@@ -65,7 +65,7 @@ TEST(Profile, the_sum_does_not_depend_on_the_order) {
   EXPECT_FALSE(ab.add(b));  // Both have the same programs.
   Profile ba = b;
   ba.add(a);
-  // What is taken counts as what is copied.
+  // Counts that are taken equal those that are copied.
   Profile taken;
   taken.add(Profile(a));
   taken.add(Profile(b));

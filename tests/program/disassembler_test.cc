@@ -21,7 +21,7 @@ namespace {
 using isa::Isa;
 using isa::Profile;
 
-/// What an objdump line says.
+/// The fields of an objdump line.
 struct Line {
   std::uint64_t address = 0;
   std::uint32_t opcode = 0;

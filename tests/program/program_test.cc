@@ -1,4 +1,4 @@
-// What is at the addresses of a program.
+// The content at the addresses of a program.
 #include "waymark/program/program.h"
 
 #include <gtest/gtest.h>

@@ -47,7 +47,7 @@ std::vector<Block> blocks_of_page() {
   return found;
 }
 
-/// What the namespace of a file has.
+/// The names in the namespace of a file.
 std::string inside_namespace(const std::string& text) {
   constexpr std::string_view kBegin = "namespace waymark::toy {\n";
   const std::size_t begin = text.find_first_not_of('\n', text.find(kBegin) + kBegin.size());

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the scripts answer before they do any work: help, misuse, the package list.
+# The answers of the scripts before they do any work: help, misuse, the package list.
 set -uo pipefail
 repository=$1
 failures=0

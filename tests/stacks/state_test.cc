@@ -14,7 +14,7 @@
 namespace waymark::stacks {
 namespace {
 
-/// What happens, one line each, with the names of codes.
+/// The events, one per line, with the names of codes.
 class Log final : public Sink {
  public:
   const Tree* tree = nullptr;

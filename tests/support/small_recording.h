@@ -1,4 +1,4 @@
-// A recording of perf in memory, and the memory of its processes.
+// A perf recording in memory, and the memory of its processes.
 #pragma once
 
 #include <gtest/gtest.h>

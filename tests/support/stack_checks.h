@@ -1,4 +1,4 @@
-// What must hold for call stacks, whatever the elements are.
+// Rules that must hold for call stacks, whatever the elements are.
 #pragma once
 
 #include <array>

@@ -15,7 +15,7 @@
 
 namespace waymark::support {
 
-/// What an engine gives its sink.
+/// The records that an engine gives its sink.
 class SinkRecord final : public stacks::Sink {
  public:
   struct Event {
@@ -84,7 +84,7 @@ class RecordChecker {
     elements_ += elements.size();
     steps_ += steps.size();
     steps = through(std::move(steps));
-    // What a sink was given cannot be taken back.
+    // Input of a sink cannot be taken back.
     auto trial = played_->copy();
     if (!plays(*trial, steps)) {
       ++refused_;

@@ -137,7 +137,7 @@ TEST_F(MtbCapture, records_of_random_programs_are_read_in_their_order) {
     auto dump = open(buffer.bytes(), buffer.registers(), files);
     ASSERT_TRUE(dump) << dump.error().detail;
     EXPECT_EQ(dump->trace_bytes(), kept * mtb::kRecordBytes) << "seed " << seed;
-    // What the first record of the buffer comes from is lost.
+    // The source of the first record of the buffer is lost.
     EXPECT_EQ(ranges(*dump, 1), ranges(*whole, count - kept + 1)) << "seed " << seed;
   }
   EXPECT_GT(wrapped, 20U);

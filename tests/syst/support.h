@@ -1,4 +1,4 @@
-// What the tests of this module share.
+// The common part of the tests of this module.
 #pragma once
 
 #include <algorithm>

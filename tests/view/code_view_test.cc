@@ -34,7 +34,7 @@ class CodeView : public ::testing::Test {
     }
     return *std::move(made);
   }
-  /// What was executed at each address from one instruction up to another one.
+  /// The executed instructions at each address from one instruction up to another one.
   std::map<std::uint64_t, Times> executed(std::uint64_t from, std::uint64_t to) const {
     std::map<std::uint64_t, Times> times;
     for (std::size_t i = 0; i < sample.replay->elements().size(); ++i) {

@@ -411,7 +411,7 @@ TEST_F(ViewServer, many_clients_take_turns_with_the_first) {
     const int before = session_.measured;
     first.send(get("api/1/measure?cancel=first." + std::to_string(round)));
     EXPECT_EQ(status(first.receive()), 200);
-    // What is computed, one question of each other client, and its own.
+    // The question being computed, one question of each other client, and its own.
     EXPECT_LE(session_.measured - before, 2 + kOthers) << "round " << round;
     // A third of the others vanish, and leave their turns.
     for (int i = 0; round == 1 && i < kOthers; ++i) others.pop_back();

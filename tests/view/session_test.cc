@@ -268,7 +268,7 @@ TEST(TraceSession, pictures_do_not_wait_for_the_decoders_of_questions) {
   slow.join();
   EXPECT_TRUE(picture) << picture.error().detail;
   ASSERT_FALSE(other);
-  EXPECT_EQ(other.error().detail, "The question was cancelled.");
+  EXPECT_EQ(other.error().detail, "The request was cancelled.");
 }
 
 TEST(TraceSession, reports_why_reading_ended_early) {

@@ -1,4 +1,4 @@
-// What a session keeps in the index of a capture, and sessions that begin with it.
+// The data that a session keeps in the index of a capture, and sessions that begin with it.
 #include "../../src/view/stored.h"
 
 #include <gtest/gtest.h>

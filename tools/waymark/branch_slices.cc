@@ -18,7 +18,7 @@ class BranchPiece final : public parallel::Piece {
  public:
   explicit BranchPiece(BranchListBuilder& builder) : builder_(builder) {
     record.begin = builder.states();
-    // What was found on the way to the slice belongs to others.
+    // Findings on the way to the slice belong to other slices.
     (void)builder.take();
   }
 

@@ -86,8 +86,8 @@ void add_stack_options(Command& command, bool& replace_tail_calls, bool& excepti
 void add_call_table_options(Command& command, CallTableOptions& options) {
   Option* const tree =
       command.add_flag("--tree", options.tree,
-                       "show the call tree, with the instructions of each function alone and "
-                       "including its callees; --top N: the N largest");
+                       "show the call tree, with the instructions of each function, alone and with "
+                       "its callees; --top N: only the N largest nodes");
   Option* const callers =
       command.add_option("--callers", options.callers, "show the callers of this function")
           ->type_name("FUNCTION");
@@ -105,7 +105,8 @@ void add_call_table_options(Command& command, CallTableOptions& options) {
 int write_call_tables(const CallTableRun& run) {
   if (!run.selection.programs.empty()) {
     return complain(
-        "--dso: call stacks cross all programs; select threads with --pid, --tid "
+        "--dso: call stacks lead through all programs, so they cannot be limited to one; select "
+        "threads with --pid, --tid "
         "or --comm.",
         kUsage);
   }

@@ -1,4 +1,4 @@
-// What looks wrong with a capture.
+// Apparent problems of a capture.
 #pragma once
 
 #include <functional>
@@ -38,7 +38,7 @@ struct Contents {
 
 SourceStatistics statistics_of(const index::Stream& stream);
 
-/// What the counts and the notes show to be wrong with the capture.
+/// The problems of the capture that the counts and the notes show.
 std::vector<exports::Finding> find_findings(const Contents& contents);
 
 /// The same as sentences.

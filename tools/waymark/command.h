@@ -120,9 +120,10 @@ class Command {
 
   /// The text after the options; commands that are added later inherit it.
   void footer(std::string_view text);
-  /// What runs once the command line was understood.
+  /// The function that runs once the command line was understood.
   void callback(std::function<void()> run);
-  /// What runs once the options of the command were understood, and may call refuse_without().
+  /// The function that runs once the options of the command were understood; it may call
+  /// refuse_without().
   void parse_complete_callback(std::function<void()> check);
 
   /// The option with this name, which must exist.

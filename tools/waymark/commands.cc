@@ -21,7 +21,7 @@ namespace waymark::cli {
 namespace {
 
 constexpr auto kFooter =
-    "INPUT is a snapshot folder, a recording of perf, raw trace or a live source; its kind\nis "
+    "INPUT is a snapshot folder, a perf recording, raw trace or a live source; its kind\nis "
     "detected automatically.\n"
     "\n"
     "Examples:\n"
@@ -98,7 +98,7 @@ bool prints_for_people(const Command& command) {
   return name != "help" && name != "assemble" && name != "collateral";
 }
 
-/// What all commands have in common.
+/// The common part of all commands.
 void complete_command(Command& app) {
   const bool is_leaf = app.get_subcommands().empty();
   if (is_leaf && prints_for_people(app) && app.get_option_no_throw("--color") == nullptr) {

@@ -94,7 +94,8 @@ std::expected<ComparedRuns::Opened, int> ComparedRuns::open_run(Side side, bool 
   if (!capture) return std::unexpected(capture.error());
   if (!traces_a_core(*capture)) {
     return std::unexpected(complain(
-        fmt::format("{}: it does not trace a core, so there is nothing to compare.", input.path),
+        fmt::format("{}: none of its sources traces a core, so there is nothing to compare.",
+                    input.path),
         kInput));
   }
   Opened opened{.capture = std::make_unique<inputs::Capture>(*std::move(capture))};

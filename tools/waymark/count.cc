@@ -68,7 +68,7 @@ void CountOptions::set_defaults() {
   if ((edges || symbols.functions || ordered) && top == 0 && !all) top = kUsualTop;
 }
 
-/// What is written, and how.
+/// The output, and its form.
 struct View {
   const CountOptions& options;
   const image::Symbols& symbols;
@@ -153,7 +153,7 @@ void write_counts(TextBuffer& out, const inputs::Capture& capture, Counted& coun
   }
   view.facts.cycles = all.has_cycles();
   if (options.order == count::Order::kCycles && !view.facts.cycles) {
-    note(fmt::format("--by cycles finds nothing: {}",
+    note(fmt::format("--by cycles has nothing to order: {}",
                      traces_a_core(capture) ? "the trace has no cycle counts; enable them in the "
                                               "trace unit, or choose another order."
                                             : "no source traces instructions."));
@@ -362,8 +362,8 @@ void add_count(Command& app, int& exit_code) {
   command->footer(
       "A block is a run of instructions up to a branch. An exception ends it early.\nCycles come "
       "from the cycle counts in the trace. Each count is divided among the blocks\nsince the "
-      "previous one, in proportion to their instructions.\nAn ITM has other counts: ports, "
-      "exceptions, PC samples and so on.\nCounts of several INPUTs are added up by program.\n"
+      "previous one, in proportion to their instructions.\nFor an ITM, ports, exceptions, PC "
+      "samples and so on are counted instead.\nCounts of several INPUTs are added up by program.\n"
       "\n"
       "Examples:\n"
       "  waymark count board/\n"

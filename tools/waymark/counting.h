@@ -16,7 +16,7 @@
 
 namespace waymark::cli {
 
-/// What was counted; by source, in the order of Capture::sources().
+/// The counts, by source, in the order of Capture::sources().
 struct Counted {
   std::vector<count::Counts> by_source;
   std::vector<count::ItmCounts> itm;

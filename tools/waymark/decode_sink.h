@@ -1,4 +1,4 @@
-// What decode writes: elements and damage in one of the formats.
+// The output of decode: elements and damage in one of the formats.
 #pragma once
 
 #include <memory>

@@ -13,8 +13,8 @@ namespace waymark::cli {
 /// standard error says so.
 std::shared_ptr<const program::Llvm> load_llvm();
 
-/// What lists the instructions of a capture, which must outlive the result.  `places` names targets
-/// of branches; it may be empty.  `lines`: finds source lines, too.
+/// The lister of the instructions of a capture, which must outlive the result.  `places` names
+/// targets of branches; it may be empty.  `lines`: finds source lines, too.
 outputs::InstructionOptions instruction_options(const inputs::Capture& capture,
                                                 outputs::PlaceLookup places, bool lines = false);
 

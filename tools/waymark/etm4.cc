@@ -73,8 +73,8 @@ void add_unit_options(Command& command, UnitOptions& options) {
       ->type_name("etmN");
   command
       .add_option("--reg", options.registers,
-                  "an ID register of the unit, which replaces the one that is read, or describes "
-                  "an absent unit; such as TRCIDR4=0x11170004")
+                  "the value of an ID register, to override the unit's or to describe a unit that "
+                  "is not present; such as TRCIDR4=0x11170004")
       ->type_name("NAME=VALUE");
   command.add_flag("--vhe", options.vhe, "the kernel runs at EL2");
 }

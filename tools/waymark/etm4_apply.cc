@@ -78,7 +78,7 @@ int run(const ApplyCommandOptions& options) {
 void add_etm4_apply(Command& etm4, int& exit_code) {
   auto options = std::make_shared<ApplyCommandOptions>();
   Command* command =
-      etm4.add_subcommand("apply", "Write a plan to a unit, completely or not at all");
+      etm4.add_subcommand("apply", "Apply a plan to a unit, completely or not at all");
   command
       ->add_option("PLAN", options->plan,
                    "the plan; see docs/howto/program_etmv4.md; - for standard input")

@@ -30,7 +30,7 @@ Result<Json> read_etm4_cases(std::string_view text);
 /// outlive the answer.  kParse with the step: it is not of the format.
 Result<Etm4Case> run_etm4_case(const Json& item, etm4x::Quirks quirks);
 
-/// What the step expects of its result; null: nothing.
+/// The expected result of the step; null: none.
 Json etm4_expectation(const Json& step);
 
 /// Spaced as in the documents: {"a": "b"}.

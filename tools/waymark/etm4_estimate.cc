@@ -331,7 +331,7 @@ void add_estimate_options(Command& command, EstimateOptions& options) {
       ->group(kGroup);
   command
       .add_option("--replay", options.replay,
-                  "a snapshot with a trace of the program, whose branches are repeated")
+                  "repeat the branches in this snapshot, which traced the program")
       ->type_name("CAPTURE")
       ->needs(estimate)
       ->group(kGroup);

@@ -134,7 +134,9 @@ Result<std::vector<Subject>> subjects_of_tree(const ExplainOptions& options) {
   subject.id = unit->id;
   subject.environment = unit->environment;
   if (!unit->tree)
-    return fail(ErrorCode::kNotFound, "--reg describes a unit, but not its settings.");
+    return fail(
+        ErrorCode::kNotFound,
+        "--reg describes a unit, but not its settings; name the folder of a unit with --root.");
   auto settings =
       etm4x::read_settings(*unit->tree, unit->name, unit->id, unit->environment, options.walk);
   if (!settings) return std::unexpected(settings.error());

@@ -131,8 +131,8 @@ int run(const EtmPlanOptions& options) {
 
 void add_etm4_plan(Command& etm4, int& exit_code) {
   auto options = std::make_shared<EtmPlanOptions>();
-  Command* command =
-      etm4.add_subcommand("plan", "Convert a plan of what to trace to registers and sysfs writes");
+  Command* command = etm4.add_subcommand(
+      "plan", "Convert a plan of what to trace into registers and sysfs writes");
   command
       ->add_option("PLAN", options->plan,
                    "the plan; see docs/howto/program_etmv4.md; - for standard input")

@@ -261,7 +261,7 @@ void add_etm4_snapshot(Command& etm4, int& exit_code) {
   command->add_option("--root", options->root, "Folder of the CoreSight devices, or a copy of it")
       ->type_name("DIR")
       ->capture_default_str();
-  command->add_option("--unit", options->units, "A unit that traced; default: all")
+  command->add_option("--unit", options->units, "a unit to include; default: all that traced")
       ->type_name("etmN");
   command
       ->add_option("--trace", options->trace,

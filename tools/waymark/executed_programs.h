@@ -1,4 +1,4 @@
-// What was executed, program by program: for annotate.
+// The executed code, program by program: for annotate.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What each exit code means, for --help and the man pages; docs/output-formats.md.
+// The meaning of each exit code, for --help and the man pages; docs/output-formats.md.
 #pragma once
 
 #include <string_view>
@@ -18,9 +18,9 @@ inline constexpr ExitStatus kExitStatus[] = {
     {kUsage, "the command line is wrong"},
     {kInput, "the input cannot be read or understood"},
     {kOutput, "the output cannot be written"},
-    {kMemory, "memory or another resource of the system ran out"},
+    {kMemory, "memory or another system resource ran out"},
     {kInterrupted, "interrupted; the output so far is written in whole lines"},
-    {kReaderLeft, "the reader of the output closed it, as head does"},
+    {kReaderLeft, "the reader closed the output early, as head does"},
 };
 
 }  // namespace waymark::cli

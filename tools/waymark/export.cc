@@ -79,7 +79,7 @@ int write_database(const exports::Format& format, const Collector& collected,
   return output->commit() ? kOk : finish_output(*output, kOk);
 }
 
-/// What is made of the sum of all inputs.
+/// The output made from the sum of all inputs.
 int export_counts(const exports::Format& format, const ExportOptions& options,
                   const EventExport& events) {
   Collector collected(options, needs_of(format));
@@ -111,10 +111,12 @@ int run(const ExportOptions& options) {
     return complain("--from, --to and the like select a part of a single INPUT.", kUsage);
   const exports::Format& format = *exports::find_format(options.format);
   if (!options.of_format.tables.empty() && !format.is_tables)
-    return complain(fmt::format("--table: {} has no tables; parquet has.", format.name), kUsage);
-  if (options.of_format.slice_bytes != 0 && !format.is_tables) {
-    return complain(fmt::format("--slice-bytes: {} has no tables; parquet has.", format.name),
+    return complain(fmt::format("--table: {} has no tables; only parquet has tables.", format.name),
                     kUsage);
+  if (options.of_format.slice_bytes != 0 && !format.is_tables) {
+    return complain(
+        fmt::format("--slice-bytes: {} has no tables; only parquet has tables.", format.name),
+        kUsage);
   }
   if (format.write_program == nullptr && !format.is_tables && is_folder(options.output)) {
     return complain(fmt::format("-o {}: {} is one file for all programs, not a folder.",
@@ -126,7 +128,8 @@ int run(const ExportOptions& options) {
   if (messages.given() && format.make_timeline == nullptr && format.make_database == nullptr &&
       !format.is_tables) {
     return complain(
-        fmt::format("--syst: {} has no messages; timelines, sqlite and parquet have.", format.name),
+        fmt::format("--syst: {} does not show messages; timelines, sqlite and parquet do.",
+                    format.name),
         kUsage);
   }
   const auto shown = ExportMessages::make(messages);

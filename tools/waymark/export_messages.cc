@@ -8,8 +8,8 @@ namespace waymark::cli {
 
 void add_export_message_options(Command& command, ExportMessageOptions& options) {
   command.add_flag("--syst", options.syst,
-                   "for timelines and sqlite: SyS-T messages instead of the STM packets that carry "
-                   "them, and after the writes to the port of an ITM; see `waymark syst`");
+                   "for timelines and sqlite: write SyS-T messages instead of the STM packets that "
+                   "carry them, and after the writes to the port of an ITM; see `waymark syst`");
   add_collateral_file_options(command, options.messages);
 }
 

@@ -20,7 +20,7 @@ struct ExportMessageOptions {
 
 void add_export_message_options(Command& command, ExportMessageOptions& options);
 
-/// What the options say; made once.
+/// The settings from the options; made once.
 class ExportMessages {
  public:
   /// On failure prints the sentence and returns the exit code.

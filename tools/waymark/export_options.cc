@@ -24,7 +24,7 @@ std::vector<std::string> table_names() {
 }  // namespace
 
 void add_export_options(Command& command, ExportOptions& options) {
-  command.add_option("FORMAT", options.format, "The format; --list shows all")
+  command.add_option("FORMAT", options.format, "The format; --list describes each of them")
       ->check(one_of(format_names()));
   add_input_options(command, options.input, options.inputs);
   command.add_flag(
@@ -59,8 +59,8 @@ void add_export_options(Command& command, ExportOptions& options) {
       ->check(one_of(table_names()));
   command
       .add_option("--slice-bytes", options.of_format.slice_bytes,
-                  "for parquet: write the table `elements` as one file for each slice of the trace "
-                  "of this size, such as 64M")
+                  "for parquet: split the trace into slices of this size, such as 64M, and write "
+                  "the table `elements` as one file per slice")
       ->type_name("SIZE")
       ->transform(size_in_bytes({.least = 1}));
   // Here, the option names folders of source files; --protocol describes raw trace.

@@ -44,7 +44,7 @@ struct ExportOptions {
 
 void add_export_options(Command& command, ExportOptions& options);
 
-/// What they say of call stacks.  Both must outlive the result.
+/// Their settings for call stacks.  Both must outlive the result.
 StackExport stack_export_of(const ExportOptions& options, const ExportMessages& messages);
 
 }  // namespace waymark::cli

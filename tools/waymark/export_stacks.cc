@@ -215,10 +215,10 @@ class Pass {
         .enough = [&](TraceIndex index) { return window.enough(index); }};
     const int code = run_capture(used.capture, *output_, hooks);
     if (counts.samples.empty() && code == kOk) {
-      return complain(fmt::format("{}: it traces no core, and has no samples of the program "
-                                  "counter.",
-                                  inputs::trace_name(used.capture)),
-                      kDamaged);
+      return complain(
+          fmt::format("{}: none of its sources traces a core or samples the program counter.",
+                      inputs::trace_name(used.capture)),
+          kDamaged);
     }
     note("the trace has samples of the program counter: the counts are samples, not instructions.");
     for (const auto& [pc, times] : counts.samples) {
@@ -349,8 +349,8 @@ void add_stack_export_options(Command& command, StackExportOptions& options) {
       .add_option_function(
           "--positions",
           [&options](const std::string& name) { options.tree.addresses = name == "instr"; },
-          "for callgrind, the unit of costs: line, or instr, the instructions of a line (not for "
-          "speedscope); default: line")
+          "for callgrind, the unit of costs: line, or instr (each instruction of a line; "
+          "speedscope cannot read it); default: line")
       ->type_name("WHAT")
       ->check(one_of({"line", "instr"}));
   command
@@ -377,13 +377,15 @@ void add_stack_export_options(Command& command, StackExportOptions& options) {
 int export_stacks(const StackExport& wanted) {
   if (!wanted.selection.programs.empty()) {
     return complain(
-        "--dso: call stacks cross all programs; select threads with --pid, --tid "
+        "--dso: call stacks lead through all programs, so they cannot be limited to one; select "
+        "threads with --pid, --tid "
         "or --comm.",
         kUsage);
   }
   if (wanted.format.make_timeline != nullptr && wanted.inputs.size() > 1)
-    return complain(fmt::format("{} is the timeline of a single INPUT.", wanted.format.name),
-                    kUsage);
+    return complain(
+        fmt::format("{} shows the timeline of a single INPUT; name only one.", wanted.format.name),
+        kUsage);
   if (wanted.stacks.inlines && wanted.format.name != "folded")
     return complain("--inlines is only for folded.", kUsage);
   const auto frequency = parse_number(wanted.stacks.frequency);

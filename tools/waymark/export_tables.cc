@@ -35,7 +35,8 @@ class TablePass {
   int run() {
     if (wants("calls") && !options_.selection.programs.empty()) {
       return complain(
-          "--dso: call stacks cross all programs; leave out the table `calls` with --table, "
+          "--dso: call stacks lead through all programs, so they cannot be limited to one; leave "
+          "out the table `calls` with --table, "
           "or select threads with --pid, --tid or --comm.",
           kUsage);
     }

@@ -133,7 +133,7 @@ std::string value_text(const Landmark& landmark) {
   }
 }
 
-/// What --address asks for.
+/// The addresses that --address asks for.
 class Wanted {
  public:
   explicit Wanted(image::AddressRange range) : range_(range) {}
@@ -176,7 +176,7 @@ Result<Wanted> wanted_in_recording(const FindOptions& options, const inputs::Cap
   const auto lookup = [&](std::string_view name) -> Result<image::AddressRange> {
     whole = name == options.address;
     return fail(ErrorCode::kInvalidArgument,
-                "a function of a recording is found by its name alone, without another bound.");
+                "in a perf recording, name a function alone, not as one end of a range.");
   };
   const auto range = image::parse_address_range(options.address, lookup);
   if (range) return Wanted(*range);
@@ -214,7 +214,7 @@ void write_count(const FindOptions& options, std::uint64_t count, TextBuffer& ou
   }
 }
 
-/// What the options ask for; nothing for --address.
+/// The landmarks that the options ask for; nothing for --address.
 std::expected<std::optional<index::Query>, std::string> query_of(const FindOptions& options) {
   unsigned given = 0;
   std::optional<index::Query> query;
@@ -328,9 +328,10 @@ int find_landmarks(const FindOptions& options, inputs::Capture& capture, Window&
           index::resolve(*scout, *index, ids, {index::Position::Kind::kTimestamp, *query.value});
       return complain(nothing ? "Nothing was found." : nothing.error().detail, kDamaged);
     }
-    return complain(fmt::format("{}: {} has nothing of this kind.", inputs::trace_name(capture),
-                                window.given() ? "this part of the trace" : "the trace"),
-                    kDamaged);
+    return complain(
+        fmt::format("{}: {} contains nothing of this kind.", inputs::trace_name(capture),
+                    window.given() ? "this part of the trace" : "the trace"),
+        kDamaged);
   }
   return kOk;
 }
@@ -475,7 +476,7 @@ void add_find(Command& app, int& exit_code) {
                    "or the name of a function; decodes the trace between --from and --to")
       ->type_name("RANGE")
       ->group(what);
-  command->add_flag("--count", options->count, "only print their number");
+  command->add_flag("--count", options->count, "only print the number of matches");
   command
       ->add_option("--symbols", options->symbols,
                    "a program (ELF file) whose functions --address can name, if the image has "

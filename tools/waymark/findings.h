@@ -1,4 +1,4 @@
-// What looks wrong with many captures: for export, shard and merge.
+// Problems of many captures: for export, shard and merge.
 #pragma once
 
 #include <cstdint>

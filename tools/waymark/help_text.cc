@@ -56,7 +56,7 @@ std::string left_of(const OptionRow& option) {
          (option.is_value_optional ? fmt::format(" [{}]", option.value) : " " + option.value);
 }
 
-/// Paragraphs, which blank lines separate.
+/// Paragraphs, which blank lines separate.  Indented lines stay as they are.
 void put_paragraphs(std::string& out, std::string_view text) {
   std::string paragraph;
   const auto end_paragraph = [&] {
@@ -67,8 +67,9 @@ void put_paragraphs(std::string& out, std::string_view text) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.empty()) {
+    if (line.empty() || line.starts_with(' ')) {
       end_paragraph();
+      out += line;
       out += '\n';
     } else {
       if (!paragraph.empty()) paragraph += ' ';

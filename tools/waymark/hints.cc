@@ -62,7 +62,7 @@ std::string nothing_decoded_reason(const inputs::Capture& capture) {
   if (std::ranges::any_of(capture.sources(), &inputs::CaptureSource::needs_image))
     return "no address follows the synchronisation points.";
   if (has(Protocol::kEtmV4Data))
-    return "a data stream can only be listed as packets; see `waymark packets`.";
+    return "a data stream can only be listed as packets; use `waymark packets`.";
   if (has(Protocol::kItm))
     return "the ITM sent no data: no stimulus port was written, and no event of the DWT was "
            "traced.";

@@ -1,4 +1,4 @@
-// What a user can do about a capture that does not decode, by protocol.
+// Remedies for a capture that does not decode, by protocol.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace waymark::cli {
 
-/// What gives a source synchronisation points, or does without, as the end of a sentence.
+/// How to get synchronisation points, or do without them, as the end of a sentence.
 std::string_view sync_remedy(Protocol protocol);
 
 /// Why packets of the source may be bad, as the end of a sentence.

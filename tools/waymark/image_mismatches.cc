@@ -68,7 +68,7 @@ class MismatchCollector {
 
   void add(const mismatch::Mismatch& mismatch) {
     suspects_.fail(mismatch.path);
-    // What is beyond these is not counted, or blamed on where it shows.
+    // Code beyond these is not counted, or is blamed on the place where it shows.
     constexpr std::size_t kMost = std::size_t{1} << 16;
     constexpr std::size_t kMostPaths = 4096;
     if (kept_.size() == kMost) return;
@@ -176,7 +176,7 @@ std::vector<exports::Finding> ImageMismatches::findings() const {
     text += fmt::format(", first at 0x{:x}, at byte {} of the trace: other code ran. ",
                         program.address, program.index);
     if (!program.suspects.empty()) {
-      text += fmt::format("The path there also led through {}, which {} suspect, too. ",
+      text += fmt::format("The path to this place also led through {}, which {} also suspect. ",
                           fmt::join(program.suspects, ", "),
                           one_or(program.suspects.size(), "is", "are"));
     }

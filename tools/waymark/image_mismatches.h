@@ -33,7 +33,7 @@ class ImageMismatches {
 /// contradicts the code image.  `code`: how decoding ended; nothing is said if that was early.
 void report_mismatches(inputs::Capture& capture, int code);
 
-/// What the kernel had changed in memory.
+/// The code that the kernel had changed in memory.
 void write_switches_text(TextBuffer& out, const inputs::Capture& capture);
 
 /// Both, as fields of an object, each after a comma.

@@ -175,7 +175,7 @@ void add_index(Command& app, int& exit_code) {
       ->type_name("FILE");
   add_format_option(*command, options->format, false);
   command->footer(
-      "If indexing was interrupted or the capture has grown, the index is continued.\n"
+      "If indexing was interrupted or the capture has grown, indexing continues where it stopped.\n"
       "Examples:\n"
       "  waymark index board/\n"
       "  waymark index board/ --full -o /tmp/board.waymark-index");

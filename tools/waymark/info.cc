@@ -90,7 +90,7 @@ std::string_view buffer_name(const inputs::Capture& capture) {
                                      : std::string_view(capture.trace().path());
 }
 
-/// What the line of a buffer says after its file.
+/// The rest of a buffer's line after its file.
 std::string buffer_words(const inputs::Capture& capture, const inputs::TraceBuffer& buffer) {
   const inputs::JoinedTrace* const joined = capture.joined();
   if (joined == nullptr) return &buffer == capture.buffer() ? " <- this one" : "";
@@ -338,7 +338,7 @@ void add_info(Command& app, int& exit_code) {
   add_format_option(*command, options->format, false);
   add_examine_options(*command, options->examine);
   command->add_flag("--all-ids", options->all_ids,
-                    "List every trace ID, even those that are probably damage");
+                    "List every trace ID, even those that probably result from damage");
   command->add_option("-o,--output", options->output, "Write to this file")->type_name("FILE");
   command->footer(
       "Examples:\n"

@@ -142,7 +142,7 @@ ProcessBytes::ProcessBytes(inputs::Capture& capture)
 void ProcessBytes::on_packet(const PacketRef& packet) {
   const Source* const source = capture_.tree().source(packet.trace_id);
   Context& context = contexts_[packet.trace_id];
-  // What was said before the last reset of the decoder does not hold any more.
+  // Facts from before the last reset of the decoder no longer hold.
   const TraceIndex begin = images_.piece_begin(packet.index);
   if (begin > context.since) {
     context.value = 0;

@@ -1,4 +1,4 @@
-// The part of `waymark info` about recordings of perf and simpleperf.
+// The part of `waymark info` about perf and simpleperf recordings.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class ProcessBytes final : public Observer {
   [[nodiscard]] const MissingPrograms::Times& programs() const { return programs_; }
 
  private:
-  /// What the packets of a source said last.
+  /// The last facts that the packets of a source stated.
   struct Context {
     TraceIndex since = 0;              ///< The last packet.
     TraceIndex seen_begin = kNoIndex;  ///< The piece whose programs were looked for.
@@ -57,7 +57,7 @@ void write_recording_text(TextBuffer& out, const inputs::Capture& capture,
 void write_recording_json(TextBuffer& out, const inputs::Capture& capture,
                           const ProcessBytes* processes);
 
-/// What is wrong with the programs of the traced processes.
+/// The problems of the programs of the traced processes.
 std::vector<exports::Finding> program_findings(const inputs::Capture& capture,
                                                const ProcessBytes* processes);
 

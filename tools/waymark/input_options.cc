@@ -129,7 +129,7 @@ void name_nearest(const std::string& path, std::string& detail) {
 }
 
 constexpr auto kInputHelp =
-    "A snapshot folder, a perf.data file, raw trace, text of a debugger, Intel HEX, S-records, or "
+    "A snapshot folder, a perf.data file, raw trace, debugger output, Intel HEX, S-records, or "
     "a sigrok session; - for standard input";
 
 void add_options_of_recordings(Command& command, InputOptions& options) {
@@ -157,12 +157,12 @@ void add_options_of_recordings(Command& command, InputOptions& options) {
       ->group(kRecordingGroup);
   command
       .add_option("--kcore", options.kcore,
-                  "A copy of /proc/kcore; default: the one of perf record --kcore")
+                  "A copy of /proc/kcore; default: the one that perf record --kcore saved")
       ->type_name("FILE")
       ->group(kRecordingGroup);
   command
       .add_flag("--virtual-timestamps", options.virtual_timestamps,
-                "Timestamps of the trace are those of the virtual counter, even if the "
+                "Take the timestamps of the trace as those of the virtual counter, even if the "
                 "recording does not state it")
       ->group(kRecordingGroup);
   command
@@ -245,7 +245,7 @@ void add_options_of_raw_trace(Command& command, InputOptions& options) {
 }
 
 void add_options_of_pins(Command& command, InputOptions& options) {
-  const std::string pins = "For sigrok sessions (default: by the names of channels)";
+  const std::string pins = "For sigrok sessions (default: detected from the channel names)";
   command
       .add_option("--pin", options.pins,
                   "The channel of a pin: swo, or clk and d0 to d3 of a trace port; may be repeated")
@@ -263,7 +263,7 @@ void add_options_of_pins(Command& command, InputOptions& options) {
       ->group(pins);
   command
       .add_option("--sample-rate", options.sample_rate,
-                  "Samples per second, such as 24MHz; default: stated by the session")
+                  "Samples per second, such as 24MHz; default: as stated in the session")
       ->type_name("RATE")
       ->group(pins);
 }

@@ -17,7 +17,7 @@ class Command;
 
 /// Sections of --help.
 inline constexpr std::string_view kInputGroup = "The capture and its programs";
-inline constexpr std::string_view kRecordingGroup = "For recordings of perf and simpleperf";
+inline constexpr std::string_view kRecordingGroup = "For perf and simpleperf recordings";
 
 using KnownIdBytes = decltype(inputs::CaptureOptions::known_id_bytes);
 

@@ -28,10 +28,13 @@ std::string why_refused(const ExportOptions& options, const shard::Plan& plan) {
     return "slice-bytes is for export; a job has slice_bytes before [options].";
   if (plan.format == "parquet" && wants_table(options, "calls") &&
       !options.selection.programs.empty())
-    return "dso: call stacks cross all programs; name other tables with table.";
+    return "dso: call stacks lead through all programs, so they cannot be limited to one; name "
+           "other tables with table.";
   if (plan.format == "folded") {
     if (options.stacks.inlines) return "inlines needs all programs at once; leave it out.";
-    if (!options.selection.programs.empty()) return "dso: call stacks cross all programs.";
+    if (!options.selection.programs.empty())
+      return "dso: call stacks lead through all programs, so they cannot be limited to one; leave "
+             "it out.";
   }
   if (plan.format == "branch-list" && (options.selection.given() || !options.programs.empty()))
     return "a branch list contains all packets; select when you make a profile of it.";

@@ -1,4 +1,4 @@
-// What plan, shard, merge and status have in common.
+// The common part of plan, shard, merge and status.
 #pragma once
 
 #include <expected>

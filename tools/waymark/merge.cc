@@ -123,7 +123,7 @@ class Merger {
 
   int write() {
     const exports::Format& format = *exports::find_format(options_.format);
-    // What is wrong with an input is a finding.
+    // A problem of an input is a finding.
     if (format.write_findings != nullptr)
       return write_findings(format, options_.output, findings_, options_.inputs);
     report_bad();
@@ -282,7 +282,7 @@ class Merger {
             .compress = options_.of_format.compress};
   }
 
-  /// What the part lists must be files that its shard writes.
+  /// The files in the part's list must be those that its shard writes.
   Result<void> add_files(const shard::Part& part) {
     const auto files = shard::read_data_files(shard::content_of(part));
     if (!files) return std::unexpected(files.error());
@@ -386,7 +386,8 @@ void add_merge(Command& app, int& exit_code) {
       ->type_name("FILE|DIR/");
   command->footer(
       "The result equals that of `waymark export` with the same inputs and options, byte for "
-      "byte.\nIf a part is missing or damaged, it is named and nothing is written.\n"
+      "byte.\nIf the result of a shard is missing or damaged, the command names it and writes "
+      "nothing.\n"
       "\n"
       "Examples:\n"
       "  waymark merge job/ -o app.afdo.txt\n"

@@ -46,7 +46,7 @@ class MissingPrograms {
   /// Why its code is not known; a whole sentence.
   static std::string reason_of(const inputs::Capture& capture, const MissingProgram& program);
 
-  /// What is at an address.
+  /// The content at an address.
   static MissingProgram program_at(const perf::ProcessImages& images, TaskId task,
                                    std::uint64_t address);
 

@@ -1,4 +1,4 @@
-// What happens in a trace, as users name it: a function, an address, an event, a message.
+// An occurrence in a trace, as users name it: a function, an address, an event, a message.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@ namespace waymark::cli {
 
 class Command;
 
-/// What a value is, for completion.
+/// The kind of a value, for completion.
 enum class ValueKind : std::uint8_t {
   kNone,  ///< The option is a flag.
   kWord,

@@ -1,4 +1,4 @@
-// What the sources beside the cores sent, in the timeline of the cores.
+// The output of the sources beside the cores, in the timeline of the cores.
 #pragma once
 
 #include <array>

@@ -90,7 +90,7 @@ Result<Output> Output::open(const std::string& path, std::span<const std::string
 Result<Output> Output::open_whole(const std::string& path, std::span<const std::string> inputs) {
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);
-  // What is not a file, such as /dev/null, cannot be replaced.
+  // Anything that is not a file, such as /dev/null, cannot be replaced.
   if (path.empty() || path == "-" ||
       (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)))
     return open(path, inputs);

@@ -160,8 +160,8 @@ void add_plan(Command& app, int& exit_code) {
       ->type_name("DIR");
   command
       ->add_option("--resume", options->resume,
-                   "list the shards of this job that have no result; with --slurm and the like, "
-                   "write scripts for just those")
+                   "list the shards of this job that have no result; with --slurm or another "
+                   "script option, write scripts for only these")
       ->type_name("DIR");
   const auto engine = [&](const std::string& name, const std::string& what) {
     command->add_flag_callback(
@@ -189,15 +189,16 @@ void add_plan(Command& app, int& exit_code) {
   command->footer(
       "A job file names the captures and what to compute from all of them together:\n"
       "\n"
-      "  what = \"profile\"                 or counts, coverage, stacks, branches, events,\n"
-      "                                   findings\n"
-      "  format = \"autofdo\"               a format of waymark export; may be left out\n"
-      "  inputs = [\"runs/*/perf.data\"]    paths and patterns, relative to the job file\n"
+      "  what = \"profile\"                 or counts, coverage, stacks, branches,\n"
+      "                                   events or findings\n"
+      "  format = \"autofdo\"               a format of waymark export; optional\n"
+      "  inputs = [\"runs/*/perf.data\"]    paths and patterns; relative ones begin\n"
+      "                                   at the folder of the job file\n"
       "  lists = [\"captures.txt\"]         files with one path in each line\n"
-      "  shards = 64                      or inputs_per_shard, or bytes_per_shard\n"
-      "  slice_bytes = 268435456          longer captures are cut; or slices = 64\n"
-      "  check = \"content\"                or \"times\": how changed inputs are noticed\n"
-      "  [options]                        those of waymark export\n"
+      "  shards = 64                      or inputs_per_shard or bytes_per_shard\n"
+      "  slice_bytes = 268435456          cut longer captures; or slices = 64\n"
+      "  check = \"content\"                how to detect changed inputs; or \"times\"\n"
+      "  [options]                        options of waymark export\n"
       "  symfs = [\"sysroot\"]\n"
       "\n"
       "Examples:\n"

@@ -18,7 +18,7 @@
 
 namespace waymark::cli {
 
-/// What a format needs of its inputs.
+/// The data that a format needs from its inputs.
 struct CollectNeeds {
   bool code = true;      ///< An input in which no instruction is counted is an error.
   bool programs = true;  ///< So is one without a program.
@@ -57,7 +57,7 @@ class Collector {
   int add(const std::string& path, const Precounted* known = nullptr);
 
  private:
-  /// What owns the programs of the profile.
+  /// The owner of the programs of the profile.
   struct Used {
     explicit Used(inputs::Capture&& opened) : capture(std::move(opened)) {}
     inputs::Capture capture;

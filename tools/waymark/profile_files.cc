@@ -146,7 +146,7 @@ int write_programs(const exports::Format& format, const ProfileSum& sum,
   std::error_code failed;
   std::filesystem::create_directories(options.output, failed);
   if (failed) {
-    return complain(fmt::format("Cannot make the folder {}: {}. Choose another one with -o.",
+    return complain(fmt::format("Cannot create the folder {}: {}. Choose another one with -o.",
                                 options.output, failed.message()),
                     kOutput);
   }

@@ -11,7 +11,7 @@
 
 namespace waymark::cli {
 
-/// What is written, and the files that were read, which must not be lost.
+/// The output to write, and the files that were read, which must not be lost.
 struct ProfileSum {
   const profile::Profile& profile;
   const std::vector<std::string>& files;

@@ -1,4 +1,4 @@
-// What captures executed, program by program: for export.
+// The execution of captures, program by program: for export.
 #pragma once
 
 #include <vector>

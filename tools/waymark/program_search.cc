@@ -174,7 +174,7 @@ std::string_view verdict_word(Verdict verdict) {
   return "";
 }
 
-/// What a search says about all programs that were executed; if none was, about the best one.
+/// The result of a search for all programs that were executed; if none was, for the best one.
 struct Sums {
   std::size_t executed = 0;
   std::uint64_t waypoints = 0;

@@ -1,4 +1,4 @@
-// What the commands that print a record for each packet or element have in common.
+// The common part of the commands that print a record for each packet or element.
 #pragma once
 
 #include <string>

@@ -10,8 +10,7 @@ namespace waymark::cli {
 
 void add_report(Command& app, int& exit_code) {
   auto options = std::make_shared<ReportCommand>();
-  Command* command =
-      app.add_subcommand("report", "Write the viewer's page into a single HTML file");
+  Command* command = app.add_subcommand("report", "Save the viewer's page as a single HTML file");
   add_input_options(*command, options->input.input, options->paths);
   add_viewer_options(*command, options->input);
   command->add_option("-o,--output", options->output, "write to this file; -: standard output")
@@ -19,14 +18,14 @@ void add_report(Command& app, int& exit_code) {
       ->required();
   command
       ->add_option("--max-size", options->most_bytes,
-                   "leave out details so that the file is not larger; default: 10,000,000 bytes")
+                   "leave out details to keep the file within this size; default: 10,000,000 bytes")
       ->type_name("SIZE")
       ->transform(size_in_bytes({}));
   command
-      ->add_option(
-          "--window", options->windows,
-          "a part of the time axis with all details, as places of the page or t:TIMESTAMP; all: "
-          "the whole capture; may be repeated; default: the first part and the busiest")
+      ->add_option("--window", options->windows,
+                   "include all details of this part of the time axis; its ends are places of the "
+                   "page or t:TIMESTAMP; all: the whole capture; may be repeated; default: the "
+                   "first part and the busiest")
       ->type_name("FROM..TO|all")
       ->allow_extra_args(false);
   command->footer(

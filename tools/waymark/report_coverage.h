@@ -1,4 +1,4 @@
-// What report says of source lines.
+// The source lines of report.
 #pragma once
 
 #include "viewer.h"

@@ -18,7 +18,7 @@ struct RunLimits {
   std::function<int()> reached{};
 };
 
-/// What ends the loop early; asked once per batch.
+/// Hooks of the loop; `stop` ends it early and is asked once per batch.
 struct RunHooks {
   std::function<void(std::span<const Element>)> on_elements;
   std::function<bool()> stop;

@@ -90,7 +90,7 @@ void RunPositions::on_range(diff::ThreadNumber thread, const Element& element) {
   if (!completed_) take(thread, threads_->now(thread), element);
 }
 
-/// What is wanted of the step, as far as it is executed.
+/// The wanted result of the step, as far as it is executed.
 void RunPositions::take(diff::ThreadNumber thread, const diff::Step& step, const Element& at) {
   const auto [first, last] = wanted_.equal_range(Key{thread, steps_[thread]});
   for (auto each = first; each != last;) {

@@ -41,7 +41,7 @@ std::unexpected<Error> unknown(std::string_view option, const std::string& word,
                                std::string_view what, const std::vector<std::string>& known) {
   if (known.empty()) {
     return refuse(
-        fmt::format("{} {}: the recording has no names of a {}.", option, escaped(word), what));
+        fmt::format("{} {}: the recording does not name any {}.", option, escaped(word), what));
   }
   const std::vector<std::string_view> views(known.begin(), known.end());
   const auto meant = nearest(word, views);

@@ -30,8 +30,8 @@ struct SelectionOptions {
 
 void add_selection_options(Command& command, SelectionOptions& options);
 
-/// What the options select.  Values of one option are alternatives; all options must agree.  A copy
-/// has one owner; not thread safe.
+/// The selection that the options make.  Values of one option are alternatives; all options must
+/// agree.  A copy has one owner; not thread safe.
 class Selection {
  public:
   /// Whether the element is of a selected task, and, with --dso, of code in a selected program.

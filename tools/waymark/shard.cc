@@ -262,12 +262,13 @@ void add_shard(Command& app, int& exit_code) {
   command
       ->add_option("N", options->shards,
                    "The number of the shard, from 0; numbers and ranges such as 3,7-9; or "
-                   "`missing`: all without a result")
+                   "`missing`: all shards without a result")
       ->required();
   command->footer(
       "The result of a shard is one file, which appears only when it is complete. A shard may "
       "be\nkilled at any time and run again on any machine; if its result exists, nothing is "
-      "done.\nAn input that cannot be decoded is named in the result, and the others count. If an "
+      "done.\nAn input that cannot be decoded is named in the result, and the others are counted. "
+      "If an "
       "input\nhas changed since the job was planned, or cannot be read, the shard has no result.\n"
       "\n"
       "Examples:\n"

@@ -42,7 +42,7 @@ class SlicedCapture {
 /// The trace of a capture; empty: it cannot be cut, and so it is not what it was.
 Bytes trace_of(inputs::Capture& capture);
 
-/// What the decoder read besides the input, as it is now.
+/// The files that the decoder read besides the input, as they are now.
 std::vector<shard::Input> other_files(const inputs::Capture& capture, const std::string& input);
 
 /// Files that must be what shards read.

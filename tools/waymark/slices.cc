@@ -87,7 +87,7 @@ class CountWork {
            });
   }
   static constexpr std::string_view kWhyAgain{};
-  /// What a counter needs of the trace before is in its part.
+  /// The state of a counter from the trace before is in its part.
   static Result<bool> begins_right(const Record& /*record*/) { return true; }
   static void begin_again() {}
 

@@ -24,7 +24,7 @@ Result<std::optional<shard::Cut>> cut_input(const ExportOptions& options, const 
 std::vector<std::uint64_t> cut_limits(inputs::Capture& capture, const std::string& path,
                                       std::uint64_t slice_bytes);
 
-/// What a capture need not read to know it.
+/// The bytes of each ID, which a capture need not read if they are known.
 KnownIdBytes known_id_bytes(const shard::Cut& cut);
 
 /// The codes and the content of the part of a slice.  kOk, or why there is none.  `refuse`: for

@@ -28,7 +28,7 @@ enum class Roots : std::uint8_t { kProcesses, kThreads };
 std::function<std::string(const stacks::Owner& owner)> root_namer(const inputs::Capture& capture,
                                                                   Roots roots);
 
-/// What an engine must know of one of its sources.
+/// The facts about one of its sources that an engine needs.
 stacks::SourceFacts facts_of(const inputs::CaptureSource& source);
 
 /// The same for its sources.

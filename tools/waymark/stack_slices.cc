@@ -12,7 +12,7 @@
 namespace waymark::cli {
 namespace {
 
-/// What an engine needs of a slice.
+/// The data of a slice that an engine needs.
 class StepPiece final : public parallel::Piece {
  public:
   StepPiece(const inputs::Capture& capture, const outputs::PlaceLookup& places,

@@ -23,7 +23,7 @@ class StepMaker {
             const std::optional<Selection>& selection, bool times);
 
   void observe(std::span<const Element> elements);
-  /// What was written, for a StepReader; nothing more comes.
+  /// The written bytes, for a StepReader; nothing more comes.
   std::string take();
 
  private:

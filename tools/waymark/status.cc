@@ -65,8 +65,9 @@ void add_status(Command& app, int& exit_code) {
       app.add_subcommand("status", "Show which shards of a job are done, missing or failed");
   command->add_option("DIR", *path, "The folder of the job")->required();
   command->footer(
-      "A shard is done if its result exists. Running shards are known from files of their "
-      "attempts:\nif its machine died, a shard stays in this list until it is run again.\nThe exit "
+      "A shard is done if its result exists. A shard is listed as running if an attempt has "
+      "begun\nto write its result. If the machine fails, the shard stays listed until it is run "
+      "again.\nThe exit "
       "code is 0 if all results exist, and 1 if some are missing.\n"
       "\n"
       "Examples:\n"

@@ -88,11 +88,11 @@ Option* add_symbol_options(Command& command, SymbolOptions& options, const std::
 void add_detail_options(Command& command, SymbolOptions& options, Option* functions) {
   command.add_flag_callback(
       "--lines", [&options] { options.functions = options.details.lines = true; },
-      "with the name of the function, show the source file and line of each block");
+      "show the function, source file and line of each block");
   command.add_flag_callback(
       "--inlines",
       [&options] { options.functions = options.details.lines = options.details.inlines = true; },
-      "with the source line, show the functions inlined at it");
+      "like --lines, and also show the functions inlined at each line");
   // Options are complete once all are parsed, so --symbols may come before these.
   Option* const symbols = command.get_option("--symbols");
   symbols->remove_needs(functions);

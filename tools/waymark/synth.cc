@@ -291,11 +291,11 @@ void add_program_options(Command& command, SynthOptions& options) {
   auto* elf = command.add_option("--elf", options.elf, "an AArch64 or Arm ELF file")
                   ->type_name("FILE")
                   ->group(kGroup);
-  auto* graph =
-      command
-          .add_option("--graph", options.graph, "a described control-flow graph; see docs/synth.md")
-          ->type_name("FILE")
-          ->group(kGroup);
+  auto* graph = command
+                    .add_option("--graph", options.graph,
+                                "a file that describes a control-flow graph; see docs/synth.md")
+                    ->type_name("FILE")
+                    ->group(kGroup);
   elf->excludes(graph);
   command
       .add_option("--execution", options.execution_log,
@@ -355,8 +355,7 @@ void add_event_options(Command& command, SynthOptions& options) {
 void add_unit_options(Command& command, SynthOptions& options) {
   constexpr auto kGroup = "The trace units";
   command
-      .add_option("--protocol", options.protocols,
-                  "the protocols; each gets trace units of its own")
+      .add_option("--protocol", options.protocols, "the protocols; each gets its own trace units")
       ->type_name("NAME[,NAME]...")
       ->check(one_of({"etmv4", "ete", "ptm", "etmv3", "stm", "itm", "mtb"}))
       ->delimiter(',')
@@ -384,7 +383,7 @@ void add_unit_options(Command& command, SynthOptions& options) {
       ->group(kGroup);
   command
       .add_option("--speculation", options.unit.speculation,
-                  "the most elements that may be uncommitted (etmv4, ete)")
+                  "the greatest number of uncommitted elements (etmv4, ete)")
       ->capture_default_str()
       ->group(kGroup);
   command
@@ -413,7 +412,7 @@ void add_capture_options(Command& command, SynthOptions& options) {
       ->group(kGroup);
   command
       .add_option("--interleave", options.capture.interleave,
-                  "the mean number of bytes before another source follows")
+                  "the mean number of bytes from one source before those of another")
       ->capture_default_str()
       ->group(kGroup);
   command.add_option("--damage", options.capture.damage.change_mean, "change about one byte in N")
@@ -438,8 +437,8 @@ void add_recording_options(Command& command, SynthOptions& options) {
   Option* const perf_data = command.get_option("--perf-data");
   command
       .add_option("--perf-form", options.recording_form,
-                  "a file, what `perf record -o -` writes to a pipe, or the folder of `perf record "
-                  "--threads`")
+                  "the form of the recording: file, pipe (as `perf record -o -` writes it) or "
+                  "folder (as `perf record --threads` writes it)")
       ->check(one_of({"file", "pipe", "folder"}))
       ->capture_default_str()
       ->needs(perf_data)
@@ -467,8 +466,8 @@ void add_recording_options(Command& command, SynthOptions& options) {
       ->group(kGroup);
   command
       .add_flag("--perf-times", options.recording.times,
-                "make times of the trace comparable with those of records, and map the program "
-                "into a process only while it runs; with --timestamps")
+                "make the times of the trace comparable with those of the records, and map the "
+                "program into a process only while it runs; use it with --timestamps")
       ->needs(perf_data)
       ->group(kGroup);
   command
@@ -480,24 +479,24 @@ void add_recording_options(Command& command, SynthOptions& options) {
       ->group(kGroup);
   command
       .add_option("--perf-metadata", options.recording.metadata,
-                  "the version of the description of the trace units, 0 to 2")
+                  "the version of the metadata that describes the trace units, 0 to 2")
       ->range(0, 2)
       ->capture_default_str()
       ->needs(perf_data)
       ->group(kGroup);
   command
       .add_option("--perf-pieces", options.recording.pieces,
-                  "split each buffer into N pieces, which are decoded separately; all but the "
-                  "first lose trace up to a synchronisation point")
+                  "split each buffer into N pieces, which are decoded separately; each piece "
+                  "except the first loses its trace up to a synchronisation point")
       ->type_name("N")
       ->range(1, 1'000'000)
       ->capture_default_str()
       ->needs(perf_data)
       ->group(kGroup);
   command
-      .add_flag(
-          "--perf-jit", options.recording.jit,
-          "the program of the first process comes from a JIT compiler: also write a jitdump file")
+      .add_flag("--perf-jit", options.recording.jit,
+                "treat the program of the first process as the output of a JIT compiler, and also "
+                "write a jitdump file")
       ->needs(perf_data)
       ->group(kGroup);
 }
@@ -516,7 +515,7 @@ void add_synth(Command& app, int& exit_code) {
   command
       ->add_option(
           "--check", options->check,
-          "check only: decode the snapshot or recording DIR and compare it with its ground truth")
+          "only check: decode this snapshot or recording and compare it with its ground truth")
       ->type_name("PATH")
       ->excludes(output);
   add_format_option(*command, options->format, false);

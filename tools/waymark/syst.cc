@@ -146,7 +146,7 @@ std::expected<Output, int> open_plain_output(const std::string& path) {
   return *std::move(output);
 }
 
-/// What messages are read from.
+/// The source of messages.
 struct MessageSource {
   MessageCarrier carrier = MessageCarrier::kLines;
   LiveInput stream{};  ///< Without a head: the input is a file.

@@ -1,4 +1,4 @@
-// What the messages that `waymark syst` shows are in: lines of text, plain bytes or trace.
+// The carrier of the messages that `waymark syst` shows: lines of text, plain bytes or trace.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ std::optional<syst::ByteForm> form_of(MessageCarrier carrier);
 /// Whether what is in the input is shown as it comes: standard input, a pipe or a live source.
 bool is_message_stream(const SystOptions& options);
 
-/// What the options say about a stream; nothing: they leave it open.
+/// The facts that the options state about a stream; nothing: they leave it open.
 std::optional<MessageCarrier> stated_carrier(const SystOptions& options);
 
-/// What the options say about a file or folder, or what is found in it.
+/// The facts that the options state about a file or folder, or that are found in it.
 Result<MessageCarrier> find_carrier(const SystOptions& options);
 
 /// Opens a stream and finds what it contains, without reading more than it must.  Trace that is

@@ -136,8 +136,8 @@ int judge_messages(const SystOptions& options, const Messages& messages, int cod
                     kDamaged);
   }
   if (code == kOk && counts.all == 0) {
-    return complain(fmt::format("{}: no SyS-T message was found. If it contains any, state their "
-                                "form with --as lines, --as plain or --as trace.",
+    return complain(fmt::format("{}: no SyS-T message was found. If the file contains messages, "
+                                "state their form with --as lines, --as plain or --as trace.",
                                 inputs::input_name(options.input.path)),
                     kDamaged);
   }

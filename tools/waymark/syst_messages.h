@@ -16,7 +16,7 @@
 
 namespace waymark::cli {
 
-/// What was shown, and what is worth a note.
+/// Counts of the shown messages, and facts that are worth a note.
 struct MessageCounts {
   std::uint64_t all = 0;
   std::uint64_t bad = 0;

@@ -9,6 +9,7 @@
 #include "input_options.h"
 #include "option_values.h"
 #include "waymark/base/number.h"
+#include "waymark/base/plural.h"
 
 namespace waymark::cli {
 namespace {
@@ -56,7 +57,7 @@ void add_collateral_file_options(Command& command, MessageOptions& options) {
   command
       .add_option("-c,--collateral", options.collateral,
                   "XML with the names of senders and the texts of catalog messages; may be "
-                  "repeated; the first file with a sender counts")
+                  "repeated; if several describe a sender, the first one applies")
       ->type_name("FILE")
       ->allow_extra_args(false);
   command.add_option("--short-guid", options.short_guid, "the sender of short messages")
@@ -98,7 +99,7 @@ void add_filter_options(Command& command, MessageOptions& options) {
       ->type_name("TIME")
       ->group(group);
   command.add_option("--to", options.to, "not after this time")->type_name("TIME")->group(group);
-  command.add_flag("--only-bad", options.only_bad, "only messages that are damaged")->group(group);
+  command.add_flag("--only-bad", options.only_bad, "only damaged messages")->group(group);
 }
 
 Result<MessageFilter> MessageFilter::make(const MessageOptions& options) {
@@ -185,7 +186,7 @@ bool MessageFilter::wants(const syst::Record& record) const {
   if (!among(masters_, frame.master) || !among(channels_, frame.channel)) return false;
   if (is_untimed(record)) return false;
   if ((from_ && *record.time < *from_) || (to_ && *record.time > *to_)) return false;
-  // What cannot be read could be anything.
+  // A message that cannot be read could be anything.
   if (!record.good()) return true;
   const bool is_guess = frame.end == syst::FrameEnd::kGuessed;
   if (only_bad_ && (frame.end == syst::FrameEnd::kWhole || is_guess)) return false;
@@ -209,7 +210,9 @@ std::expected<syst::Collateral, int> load_collateral(const std::vector<std::stri
   for (std::size_t i = 0; i < std::min(warnings.size(), kMaxShown); ++i)
     complain("note: " + warnings[i].sentence(), kOk);
   if (warnings.size() > kMaxShown) {
-    complain(fmt::format("note: and {} more of these.", warnings.size() - kMaxShown), kOk);
+    complain(fmt::format("note: not shown: {}.",
+                         counted(warnings.size() - kMaxShown, "further problem")),
+             kOk);
   }
   return collateral;
 }

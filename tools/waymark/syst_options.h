@@ -73,7 +73,7 @@ struct SystOptions : RecordOptions {
 /// the exit code.
 std::expected<syst::Collateral, int> load_collateral(const std::vector<std::string>& files);
 
-/// What --short-guid and --frequency say.
+/// The settings from --short-guid and --frequency.
 struct TransportOptions {
   std::optional<syst::Guid> short_guid;
   std::uint64_t frequency = 0;

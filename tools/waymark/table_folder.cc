@@ -33,7 +33,7 @@ bool take_lock(int descriptor) { return ::flock(descriptor, LOCK_EX | LOCK_NB) =
 
 int cannot_make(const std::string& path, const std::string& why) {
   return complain(
-      fmt::format("Cannot make a folder in {}: {}. Choose another one.", escaped(path), why),
+      fmt::format("Cannot create a folder in {}: {}. Choose another one.", escaped(path), why),
       kOutput);
 }
 

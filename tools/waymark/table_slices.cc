@@ -36,7 +36,7 @@ bool are_events(const std::string& text) {
   return !reader.is_bad();
 }
 
-/// What all pieces of a capture have in common.
+/// The common part of all pieces of a capture.
 struct PieceNeeds {
   const inputs::Capture* capture = nullptr;
   const std::optional<Selection>* selection = nullptr;
@@ -46,7 +46,7 @@ struct PieceNeeds {
   bool messages = false;
 };
 
-/// What tables need of a slice.
+/// The data of a slice that tables need.
 class TablePiece final : public parallel::Piece {
  public:
   /// Where what is found goes, besides to the record.

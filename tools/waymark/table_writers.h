@@ -1,4 +1,4 @@
-// What writes the rows of tables: for export, shard and merge.
+// Writers of the rows of tables: for export, shard and merge.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ namespace waymark::cli {
 /// Whether the options name a table; without names, all are wanted.
 bool wants_table(const ExportOptions& options, std::string_view table);
 
-/// What all files of an input say.  `slice`: see exports::TableInput.
+/// The facts that all files of an input state.  `slice`: see exports::TableInput.
 exports::TableInput table_input(std::size_t number, const std::string& path,
                                 std::optional<std::size_t> slice = {});
 

@@ -1,4 +1,4 @@
-// What the terminal can show: colours, and characters beyond ASCII.
+// The abilities of the terminal: colours, and characters beyond ASCII.
 #pragma once
 
 #include <optional>

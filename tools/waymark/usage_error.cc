@@ -90,7 +90,7 @@ std::string unexpected_arguments(const Command& app, const std::vector<std::stri
                      app);
 }
 
-/// What is required and was not given; empty: nothing.
+/// A required argument that was not given; empty: none.
 std::string missing(const Command& app) {
   const auto& subs = app.get_subcommands();
   if (!subs.empty() && app.library().get_subcommands().empty()) {
@@ -102,7 +102,7 @@ std::string missing(const Command& app) {
   for (const OptionRow& argument : row.arguments) {
     if (argument.is_required && app.library().count(argument.value) == 0)
       return with_remedy(argument.value == "INPUT"
-                             ? "INPUT is missing; name a snapshot folder, a recording of perf or "
+                             ? "INPUT is missing; name a snapshot folder, a perf recording or "
                                "raw trace"
                              : argument.value + " is missing",
                          app);
@@ -124,7 +124,7 @@ const Command& chosen_command(const Command& app) {
   return chosen_command(**found);
 }
 
-/// What the option with this name takes, as --help shows it; empty: nothing.
+/// The value that the option with this name takes, as --help shows it; empty: none.
 std::string value_of(const Command& command, std::string_view name) {
   for (const OptionRow& row : describe(command).options) {
     if (std::ranges::find(row.names, name) != row.names.end()) return row.value;

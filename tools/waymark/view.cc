@@ -42,7 +42,8 @@ void add_view(Command& app, int& exit_code) {
       ->type_name("N");
   command->add_flag("--open", options->open, "open the page in the default browser");
   command->footer(
-      "Prints the address of the page and serves it until Ctrl-C. Only this machine can open it.\n"
+      "The command prints the address of the page and serves the page until Ctrl-C. Only this "
+      "machine can open it.\n"
       "\n"
       "Examples:\n"
       "  waymark view board/ --open\n"

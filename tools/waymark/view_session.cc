@@ -51,7 +51,7 @@ class SystReader final : public view::MessageReader {
   std::unique_ptr<MessageStage> stage_;
 };
 
-/// What names functions and messages besides the capture: options, and files, each with its size
+/// The sources of names besides the capture: options, and files, each with its size
 /// and time.
 std::string fingerprint_of(const inputs::Capture& capture, const ViewerInput& options) {
   std::vector<std::string> files = capture.input_files();

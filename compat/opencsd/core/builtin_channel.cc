@@ -548,7 +548,7 @@ ErrorNumber BuiltinChannel::statistics(const ocsd_demux_stats_t& frames,
 
 bool BuiltinChannel::reset_statistics() {
   built_.source->reset_statistics();
-  // What the source has read ahead will be given again, and is counted then.
+  // Data that the source has read ahead will be given again, and is counted then.
   counts_.uncounted = 0 - static_cast<std::uint64_t>(input_.left());
   counts_.shown.channel_total = counts_.shown.channel_unsynced = 0;
   counts_.shown.bad_header_errs = counts_.shown.bad_sequence_errs = 0;

@@ -108,10 +108,10 @@ class BuiltinChannel final : public Channel, private Observer {
     static constexpr unsigned kCareful = 64;
   };
 
-  /// What the source reads.  A run of frames or bytes is decoded in batches, before the client's
-  /// answers are known.  After a WAIT the client gives the parts after that of the element again,
-  /// including those that the source has already read: bytes [ahead, ahead_end) of the run, with
-  /// the elements [ready, count) of the batch.
+  /// The bytes that the source reads.  A run of frames or bytes is decoded in batches, before the
+  /// client's answers are known.  After a WAIT the client gives the parts after that of the element
+  /// again, including those that the source has already read: bytes [ahead, ahead_end) of the run,
+  /// with the elements [ready, count) of the batch.
   struct Input {
     bool marks_parts = false;   ///< The source can tell the part of each element.
     std::size_t run_parts = 0;  ///< 0: no run.
@@ -129,7 +129,7 @@ class BuiltinChannel final : public Channel, private Observer {
     [[nodiscard]] bool is_ahead() const { return left() != 0; }
   };
 
-  /// What the source knows of the client's memory.
+  /// The facts that the source knows about the client's memory.
   struct Refresh {
     std::uint64_t version = 0;  ///< Memory::version().
     std::uint64_t call = 0;     ///< Surroundings::calls.

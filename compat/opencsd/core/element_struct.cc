@@ -160,7 +160,7 @@ constexpr unsigned flags_of(std::uint32_t bits) {
   return flags;
 }
 
-/// What the tables say about one kind.
+/// The entries of the tables for one kind.
 template <Kinds kKind, std::size_t kAt = 0>
 [[gnu::always_inline]] inline void fill_kind(const Element& from, Struct& to) {
   if constexpr (kAt != kMembers.size()) {

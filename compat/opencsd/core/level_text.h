@@ -9,7 +9,7 @@ namespace waymark::compat {
 /// Writes the text without what 1.8.0 has added to it.
 void put_old_text(TextBuffer& out, std::string_view text);
 
-/// What `write` appends to a buffer, at the level in use.
+/// The text that `write` appends to a buffer, at the level in use.
 template <class Write>
 void write_at_level(TextBuffer& out, const Write& write) {
   if (level_in_use().number >= kLevel180) [[likely]] {

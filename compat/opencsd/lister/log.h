@@ -9,7 +9,7 @@
 
 namespace waymark::compat {
 
-// What the lines of the listing begin with.
+// The beginning of the lines of the listing.
 inline constexpr std::string_view kLister = "Trace Packet Lister : ";
 inline constexpr std::string_view kReader = "snapshot_reader";
 
@@ -17,7 +17,7 @@ class Log {
  public:
   /// Opens the file for appending.
   explicit Log(const LogOptions& options);
-  /// What flush() did not write is lost: where memory ran out, it may lack its end.
+  /// Text that flush() did not write is lost: where memory ran out, it may lack its end.
   ~Log();
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;

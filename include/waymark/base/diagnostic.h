@@ -29,7 +29,7 @@ enum class Fault : std::uint8_t {
 };
 inline constexpr std::size_t kFaultCount = 15;
 
-/// What exactly was found: the fact that a Fault classifies.  describe() has its sentence.
+/// The exact finding: the fact that a Fault classifies.  describe() has its sentence.
 enum class Finding : std::uint8_t {
   kNone,
 

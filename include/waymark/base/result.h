@@ -21,7 +21,7 @@ enum class ErrorCode : std::uint8_t {
   kLimit,            ///< A stated bound was exceeded.
 };
 
-/// What went wrong and where.  `detail` is a whole sentence for the user: it names the place and,
+/// The problem and its place.  `detail` is a whole sentence for the user: it names the place and,
 /// where there is one, the remedy.
 struct Error {
   ErrorCode code = ErrorCode::kInvalidArgument;

@@ -7,7 +7,7 @@
 
 namespace waymark {
 
-/// What Wide is where the compiler has no such type: on 32-bit machines. It has only the operators
+/// The type Wide where the compiler has no such type: on 32-bit machines. It has only the operators
 /// that Waymark needs.
 class PortableWide {
  public:

@@ -111,7 +111,7 @@ class Counter {
   /// Places while the address of execution is unknown; with kReturn, the return stack knows it.
   static constexpr Place kLost = 1 * sizeof(Step);
   static constexpr Place kReturn = 2 * sizeof(Step);
-  /// What came before a part: perhaps a branch.
+  /// The element before a part: perhaps a branch.
   static constexpr Place kBefore = 3 * sizeof(Step);
   static constexpr Place kExitBit = Nodes::kExitBit;
 
@@ -300,7 +300,7 @@ class Counter {
     Expand expand = nullptr;
     void reset();  ///< `expand` stays.
   };
-  /// What the nodes were made from.
+  /// The input from which the nodes were made.
   struct Origin {
     const void* memory = nullptr;  ///< A flow::Follower or InstructionCache.
     std::uint64_t flushes = 0;     ///< How often its instructions were forgotten.
@@ -325,7 +325,7 @@ class Counter {
     TraceIndex begin = 0;
     TraceIndex end = kNoIndex;
   };
-  /// What the next range will show of those before it.
+  /// The facts about earlier ranges that the next range will show.
   struct Open {
     Place branch = 0;        ///< A taken indirect branch; a block or a range.
     Node* direct = nullptr;  ///< The same for a direct branch that was observed.

@@ -19,7 +19,7 @@ namespace waymark::count {
 inline constexpr unsigned kContextFlags =
     kElementContextIdValid | kElementVmidValid | kElementElValid | kElement64Bit;
 
-/// What executed the instructions: the source, the content of its last context element, and the
+/// The executor of the instructions: the source, the content of its last context element, and the
 /// task.
 struct Context {
   std::uint32_t context_id = 0;

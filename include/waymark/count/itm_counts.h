@@ -26,7 +26,7 @@ struct ItmCounts {
     std::uint64_t entered = 0;
     std::uint64_t exited = 0;
     std::uint64_t returned = 0;
-    // What is known of those whose entry and exit have local timestamps, in ticks of these.
+    // Times of those whose entry and exit have local timestamps, in ticks of these.
     std::uint64_t measured = 0;
     std::uint64_t total = 0;
     std::uint64_t own = 0;  ///< The same without the time for which others interrupted them.

@@ -190,7 +190,7 @@ class NodeTrack {
     return reinterpret_cast<std::uint32_t*>(steps_ + std::size_t{taken} * sizeof(Place) + at);
   }
 
-  // What follows an indirect branch is on the return stack.
+  // The address after an indirect branch is on the return stack.
   bool leaves_exit() {
     if constexpr (kBlocks) {
       return !is_lost(at_) && pop();

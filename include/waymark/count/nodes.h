@@ -15,8 +15,8 @@ namespace waymark::count {
 /// A position in a walk: the offset of a step in bytes.  Exits have kExitBit.
 using Place = std::uint32_t;
 
-/// What a walk touches at each atom, and as little as possible: a walk mostly waits for the cache.
-/// [0] not executed, [1] executed.
+/// The data that a walk touches at each atom, as little as possible: a walk mostly waits for the
+/// cache. [0] not executed, [1] executed.
 struct Step {
   /// The next position; 0: not visited yet, or going there takes more than a step.  An exit
   /// and kLost may lead to themselves: they absorb atoms.
@@ -25,7 +25,7 @@ struct Step {
 };
 static_assert(sizeof(Step) == 16);
 
-/// What all elements of a range in a context have in common, as three of their words.
+/// The content common to all elements of a range in a context, as three of their words.
 struct ElementWords {
   std::uint64_t ids = 0;   ///< Context ID and VMID.
   std::uint64_t kind = 0;  ///< Kind to last size; among the flags, only those compared.

@@ -36,7 +36,7 @@ struct Position {
   BlockNumber before = kNoBlock;
 };
 
-/// What one run executed until both go on alike.
+/// The code that one run executed until both continue in the same way.
 struct Detour {
   std::uint64_t steps = 0;
   std::uint64_t instructions = 0;

@@ -17,7 +17,7 @@ using BlockNumber = std::uint32_t;
 /// No block has it.
 inline constexpr BlockNumber kNoBlock = ~BlockNumber{0};
 
-/// What was executed of something in one run.
+/// The execution of a function or block in one run.
 struct Sums {
   std::uint64_t times = 0;
   std::uint64_t instructions = 0;
@@ -105,7 +105,7 @@ class Blocks {
     std::uint32_t next = 0;
     BlockNumber number = kNoBlock;
   };
-  /// What one run executed.  0 stands for nothing.
+  /// The execution of one run.  0 stands for nothing.
   struct Cache {
     std::vector<Known> known{{.raw = {.start = kNoAddress, .end = 0}}};
     std::unordered_map<Raw, std::uint32_t, RawHash> numbers{};

@@ -86,7 +86,7 @@ class Comparison {
   /// Everything, over all threads.
   [[nodiscard]] Agreement agreement() const;
   [[nodiscard]] std::array<Sums, kSides> totals() const;
-  /// What is not the same, the largest difference in instructions first, then in cycles.
+  /// The differences, the largest in instructions first, then in cycles.
   [[nodiscard]] std::vector<Change> function_changes() const;
   [[nodiscard]] std::vector<Change> block_changes() const;
 

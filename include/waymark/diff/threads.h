@@ -97,7 +97,7 @@ class Threads {
   template <class Visitor>
   void range(Thread& thread, const Element& element, Visitor& visitor) {
     const bool was_ignoring = thread.stepper.ignores();
-    // What waited before this range is of the place that was executed before it.
+    // Entries that waited before this range belong to the place that was executed before it.
     thread.stepper.range(
         element,
         [&](const Step& step) { visitor.on_step(thread.number, step, thread.space, element); },

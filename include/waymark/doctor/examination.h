@@ -15,7 +15,7 @@
 
 namespace waymark::doctor {
 
-/// What the bytes of the file must be freed from before they are trace.
+/// The wrapping that must be removed from the bytes of the file before they are trace.
 enum class Wrapping : std::uint8_t {
   kNone,
   kText,  ///< Memory as a debugger prints it, or a hex dump.

@@ -79,7 +79,7 @@ struct Trial {
   }
   void add(Witness witness) { witnesses |= 1U << static_cast<unsigned>(witness); }
 
-  /// What speaks against the protocol with these registers; 0: nothing.
+  /// The evidence against the protocol with these registers; 0: none.
   [[nodiscard]] std::uint64_t cost() const { return 4 * bad + 2 * odd + 4 * (syncs - followed); }
   /// The share of the bytes that the protocol explains, less for what speaks against it.  0 to 1.
   [[nodiscard]] double score() const;

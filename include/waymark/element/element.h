@@ -52,8 +52,8 @@ enum class UnsyncReason : std::uint8_t {
 
 enum class TraceOnReason : std::uint8_t { kNormal = 0, kOverflow = 1, kDebugRestart = 2 };
 enum class EventType : std::uint8_t { kUnknown = 0, kTrigger = 1, kNumbered = 2 };
-/// What a kSyncMarker marks: a place that timestamps refer to, or one that the data stream of the
-/// same ETMv4 has too.
+/// The subject of a kSyncMarker: a place that timestamps refer to, or one that the data stream of
+/// the same ETMv4 has too.
 enum class MarkerType : std::uint8_t { kTimestamp = 0, kDataNumbered = 1, kDataUnnumbered = 2 };
 enum class MemTransType : std::uint8_t { kInit = 0, kStart = 1, kCommit = 2, kFail = 3 };
 enum class Security : std::uint8_t { kSecure = 0, kNonSecure = 1, kRoot = 2, kRealm = 3 };
@@ -116,7 +116,7 @@ constexpr std::uint8_t itm_known_bytes(unsigned pc, unsigned address) {
 }
 constexpr unsigned itm_pc_bytes(std::uint8_t known) { return known & 0xFU; }
 constexpr unsigned itm_address_bytes(std::uint8_t known) { return known >> 4U; }
-/// What a kDataEvent says about a transfer.
+/// The fact that a kDataEvent states about a transfer.
 enum class DataEvent : std::uint8_t {
   kPending = 0,      ///< Its value comes later, in a kDataValue with the same tag.
   kNotTraced = 1,    ///< It took place, but its value was not traced.

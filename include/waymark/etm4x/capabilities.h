@@ -34,7 +34,7 @@ struct IdRegisters {
 
 enum class RegisterAccess : std::uint8_t { kMemoryMapped, kSystemRegisters };
 
-/// What the model cannot learn from the unit.
+/// Facts that the model cannot learn from the unit.
 struct Environment {
   unsigned cpu = 0;
   RegisterAccess access = RegisterAccess::kMemoryMapped;

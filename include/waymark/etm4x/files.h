@@ -36,7 +36,7 @@ enum class IndexFile : std::uint8_t {
 /// "addr_idx"; empty for kNone.
 std::string_view index_file_name(IndexFile index);
 
-/// What was written, parsed by the row's grammar.
+/// The written text, parsed by the row's grammar.
 struct FileInput {
   std::uint64_t number = 0;
   ScannedNumbers numbers{};

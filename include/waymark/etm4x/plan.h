@@ -22,7 +22,7 @@ struct ContextMatch {
   friend bool operator==(const ContextMatch&, const ContextMatch&) = default;
 };
 
-/// What one comparator, or a pair, compares.  Both addresses are inside.
+/// The addresses that one comparator, or a pair, compares.  Both ends are inside.
 struct Match {
   std::uint64_t first = 0;
   std::uint64_t last = 0;

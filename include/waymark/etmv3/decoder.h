@@ -244,7 +244,7 @@ class Decoder : private DecoderState {
   void settle();
   void cancel();
   void finish_packet();
-  /// What was selected may not hold from here on.
+  /// The selection may no longer hold from here on.
   void enter_place(TraceIndex index) {
     if (!path_.cache().covers(index)) [[unlikely]]
       select_memory(index);

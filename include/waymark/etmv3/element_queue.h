@@ -80,7 +80,7 @@ class ElementQueue {
 
   // -- The tail. --
   [[nodiscard]] std::size_t tail_count() const { return tail_count_; }
-  /// What is held is `count` elements in the caller's span.
+  /// The elements that are held are `count` in the caller's span.
   void set_tail(Element* at, std::size_t count) {
     tail_ = at;
     tail_count_ = count;

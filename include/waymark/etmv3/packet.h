@@ -95,7 +95,7 @@ struct Exception {
   friend bool operator==(const Exception&, const Exception&) = default;
 };
 
-/// What a data packet says about a transfer.
+/// The fact that a data packet states about a transfer.
 struct Transfer {
   Address address;
   std::uint32_t value = 0;

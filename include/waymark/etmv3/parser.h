@@ -18,7 +18,7 @@ namespace waymark::etmv3 {
 
 using frames::ParserStatistics;
 
-/// What a parser keeps between blocks, except for what only quirks need.
+/// The state that a parser keeps between blocks, except for what only quirks need.
 struct ParserState {
   /// The registers that packets update; etmv3.md 11.
   struct State {

@@ -12,7 +12,7 @@
 
 namespace waymark::etmv3 {
 
-/// What the reference leaves in a slot of its element queue; quirks stale_*.
+/// The values that the reference leaves in a slot of its element queue; quirks stale_*.
 struct QueueSlot {
   std::uint32_t start = 0;
   std::uint32_t end = 0;
@@ -92,7 +92,7 @@ class GivenElements {
   std::size_t count_ = 0;                                 ///< All that were added.
 };
 
-/// What quirks know of the queue.
+/// The facts that quirks know about the queue.
 struct ReferenceQueue {
   /// The most elements that are held at the end: a range and the exception return after it.
   static constexpr std::size_t kMostPended = 2;
@@ -107,8 +107,8 @@ struct ReferenceQueue {
     given.clear();
     pended = 0;
   }
-  /// What the slot of the next element held before, if `waiting` were not given yet; nullptr:
-  /// nothing.  The ring is full of the latest elements.
+  /// The previous content of the next element's slot, if `waiting` were not given yet; nullptr:
+  /// none.  The ring is full of the latest elements.
   [[nodiscard]] const Element* stale(std::span<const Element> waiting) const {
     const std::size_t all = given.size() + waiting.size();
     if (all < slots.size()) return nullptr;

@@ -12,7 +12,7 @@
 
 namespace waymark::etmv3 {
 
-/// What did a transfer.
+/// The instruction or event that caused a transfer.
 struct Owner {
   enum class Kind : std::uint8_t { kUnknown, kInstruction, kStacking, kUnstacking, kAccess };
   Kind kind = Kind::kUnknown;

@@ -8,7 +8,7 @@
 
 namespace waymark::etmv4 {
 
-/// What is left of the work that packets may cause beyond their own size: instructions walked
+/// The remaining work that packets may cause beyond their own size: instructions walked
 /// without the block cache, entries searched.  Every byte of trace adds to it, so the size of the
 /// trace bounds the time to decode it.  Never more than kMost.
 class Credit {

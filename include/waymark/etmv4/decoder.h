@@ -43,8 +43,8 @@ class AtomCounter {
   ~AtomCounter() = default;
 };
 
-/// What a decoder keeps between packets, except for what it only remembers of the image.  See
-/// etmv4-ete.md 5.1.
+/// The state that a decoder keeps between packets, except for what it only remembers from the
+/// image.  See etmv4-ete.md 5.1.
 struct DecoderState {
   enum class State : std::uint8_t { kNoSync, kWaitSync, kWaitTraceInfo, kDecode };
 
@@ -60,7 +60,7 @@ struct DecoderState {
     std::uint32_t left = 0;
     friend bool operator==(const Rest&, const Rest&) = default;
   };
-  /// What the current packet asks of the queue.
+  /// The requests of the current packet to the queue.
   struct Requests {
     std::uint32_t commit = 0;
     std::uint32_t cancel = 0;
@@ -78,14 +78,14 @@ struct DecoderState {
     TraceIndex looked_at = 0;  ///< The index of the last entry that it examined.
     friend bool operator==(const Run&, const Run&) = default;
   };
-  /// What is known of the instructions at the place of execution; the path has the rest.
+  /// Known facts about the instructions at the place of execution; the path has the rest.
   struct Mode {
     bool unknown = true;  ///< No context has come.
     bool is_64bit = false;
     std::uint8_t is = 0;  ///< That of the last address.
     friend bool operator==(const Mode&, const Mode&) = default;
   };
-  /// What earlier packets have left.
+  /// State from earlier packets.
   struct Earlier {
     bool overflow = false;
     bool marker = false;
@@ -321,7 +321,7 @@ class Decoder : private DecoderState {
   void apply_context(const Entry& entry, TraceIndex index);
   void apply_address(std::uint64_t address, std::uint8_t is);
   void take_held();
-  /// What was selected may not hold from here on.
+  /// The selection may no longer hold from here on.
   void enter_place(TraceIndex index) {
     if (!follower().covers(index)) [[unlikely]]
       select_memory(index);
@@ -362,7 +362,7 @@ class Decoder : private DecoderState {
   void note_range_limit(std::uint32_t count, flow::BlockEnd ended);
   [[nodiscard]] bool m_profile() const { return config_.core.profile == isa::Profile::kM; }
 
-  /// What follows from configuration, flags and quirks.
+  /// Values that follow from configuration, flags and quirks.
   struct Traits {
     bool exception_return_is_p0 = false;
     bool checks = false;              ///< Any consistency check is on.

@@ -35,7 +35,7 @@ enum class EntryKind : std::uint8_t {
   kUnseen,
 };
 
-/// What a packet leaves in the queue.
+/// The entry that a packet leaves in the queue.
 struct Entry {
   TraceIndex index = 0;
   std::uint64_t value = 0;  ///< Address, timestamp, payload; atoms, oldest in bit 0.

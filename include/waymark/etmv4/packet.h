@@ -142,7 +142,7 @@ struct Q {
   [[nodiscard]] constexpr bool is_match() const { return type <= 2; }
 };
 
-/// What packets of conditional instructions and results carry.
+/// The fields of packets of conditional instructions and results.
 struct Conditional {
   std::uint32_t key;
   std::uint32_t second_key;

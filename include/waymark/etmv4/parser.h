@@ -50,7 +50,7 @@ enum class Layout : std::uint8_t {
   kQ,
 };
 
-/// What a parser keeps between blocks; etmv4-ete.md 5.1.
+/// The state that a parser keeps between blocks; etmv4-ete.md 5.1.
 struct ParserState {
   /// The unfinished packet.
   struct Carry {

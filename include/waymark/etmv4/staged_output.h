@@ -19,7 +19,7 @@ class StagedOutput {
     begin_ = at_ = out;
     end_ = end;
   }
-  /// What is made from now on waits.
+  /// Elements made from now on wait.
   void set_staging(bool on) { staging_ = on; }
   [[nodiscard]] bool staging() const { return staging_; }
 

@@ -13,7 +13,7 @@
 
 namespace waymark::etmv4data {
 
-/// What follows the header byte (for an extension: both header bytes).
+/// The bytes after the header byte (for an extension: after both header bytes).
 struct Layout {
   std::uint8_t fixed = 0;      ///< The number of bytes that are always present.
   std::uint8_t continued = 0;  ///< At most this many more, each except the last with bit 7 set.

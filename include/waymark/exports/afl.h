@@ -12,7 +12,7 @@ namespace waymark::exports {
 /// The places of edges in a map; a power of two, as AFL has it by default.
 inline constexpr std::size_t kAflMapSize = std::size_t{1} << 16;
 
-/// What distinguishes a program in the map: its build ID, or without one its file name.  So the
+/// The identity of a program in the map: its build ID, or without one its file name.  So the
 /// edges of a program have the same places wherever it was in memory.
 std::uint64_t afl_program_key(const std::vector<std::uint8_t>& build_id, std::string_view path);
 

@@ -68,7 +68,7 @@ struct BinaryPlace {
   friend bool operator==(const BinaryPlace&, const BinaryPlace&) = default;
 };
 
-/// What follows of a source depends on this alone.
+/// The following elements of a source depend on this alone.
 struct BranchState {
   std::uint64_t address = 0;
   std::uint64_t context = 0;
@@ -81,7 +81,7 @@ struct BranchState {
 /// By trace ID; one that is not there is a new one.
 using BranchStates = std::map<TraceId, BranchState>;
 
-/// What was found in a trace, or in a part of it.
+/// The result for a trace, or for a part of it.
 struct FoundBranches {
   BranchList list{};
   std::uint64_t lost = 0;       ///< Atoms in no list: their program is unknown.
@@ -107,7 +107,7 @@ class BranchListBuilder final : public Observer {
   /// The end of the trace.
   void finish();
 
-  /// What was found since the last call.  Sequences that have not ended stay in the states.
+  /// The sequences found since the last call.  Sequences that have not ended stay in the states.
   FoundBranches take() { return std::exchange(found_, {}); }
   [[nodiscard]] const BranchStates& states() const { return states_; }
 

@@ -6,18 +6,18 @@
 
 namespace waymark::exports {
 
-/// What `perf2bolt --pa` reads: link-time addresses.
+/// The input of `perf2bolt --pa`: link-time addresses.
 Result<void> write_bolt(const profile::Profile& profile, const profile::ProgramProfile& program,
                         const Options& options, TextBuffer& out);
 
-/// What `llvm-profgen --unsymbolized-profile` reads: addresses from the page of the first
+/// The input of `llvm-profgen --unsymbolized-profile`: addresses from the page of the first
 /// executable segment.
 Result<void> write_llvm_unsymbolized(const profile::Profile& profile,
                                      const profile::ProgramProfile& program, const Options& options,
                                      TextBuffer& out);
 
-/// What `create_llvm_prof --profiler text` and `create_gcov --profiler text` read: addresses from
-/// the first segment, or offsets in the file; see Options::file_offsets.
+/// The input of `create_llvm_prof --profiler text` and `create_gcov --profiler text`: addresses
+/// from the first segment, or offsets in the file; see Options::file_offsets.
 Result<void> write_autofdo(const profile::Profile& profile, const profile::ProgramProfile& program,
                            const Options& options, TextBuffer& out);
 

@@ -23,10 +23,10 @@ struct TreeOptions {
 /// One line for each stack, as flamegraph.pl reads it.
 Result<void> write_folded(const stacks::Tree& tree, const TreeOptions& options, TextBuffer& out);
 
-/// What KCachegrind and callgrind_annotate read.  The tree should have ranges and sites.
+/// The format of KCachegrind and callgrind_annotate.  The tree should have ranges and sites.
 Result<void> write_callgrind(const stacks::Tree& tree, const TreeOptions& options, TextBuffer& out);
 
-/// What `go tool pprof` reads.  The tree should have ranges and sites.  kUnsupported: this build
+/// The format of `go tool pprof`.  The tree should have ranges and sites.  kUnsupported: this build
 /// has no zlib.
 Result<void> write_pprof(const stacks::Tree& tree, const TreeOptions& options, TextBuffer& out);
 

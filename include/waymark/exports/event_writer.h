@@ -43,7 +43,7 @@ class EventWriter {
   /// Messages have a text; before begin().
   void set_message_text(MessageText text) { message_text_ = std::move(text); }
 
-  /// What is missing in the result or cannot be trusted, as whole sentences.
+  /// The parts that are missing in the result or cannot be trusted, as whole sentences.
   [[nodiscard]] virtual std::vector<std::string> notes() const = 0;
 
  protected:

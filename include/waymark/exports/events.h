@@ -64,7 +64,7 @@ void events_of(const Element& element, std::vector<Event>& out);
 void apply(count::ExceptionStack& exceptions, const Event& event,
            const count::ExceptionStack::Moment& now, const count::ExceptionStack::Left& left);
 
-/// What the times of events count.
+/// The unit of the times of events.
 enum class EventTime : std::uint8_t {
   kTimestamps,       ///< Ticks of the timestamp generator of the system.
   kLocalTimestamps,  ///< Ticks of the clock of an ITM, from the first one on.

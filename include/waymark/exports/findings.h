@@ -23,7 +23,7 @@ struct Finding {
   friend bool operator==(const Finding&, const Finding&) = default;
 };
 
-/// What `waymark info` finds in one input.
+/// The findings of `waymark info` in one input.
 struct CaptureFindings {
   std::string input{};
   std::uint8_t code = 0;    ///< The exit code of `waymark info` for it.

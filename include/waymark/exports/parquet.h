@@ -53,7 +53,7 @@ class ParquetWriter {
 
   /// A value of the present row, by the number of the column; each at most once.  A flag is 0 or 1.
   void number(std::size_t column, std::uint64_t value);
-  /// What is not UTF-8 or could act on a terminal is escaped, as in CSV.
+  /// Bytes that are not UTF-8 or could act on a terminal are escaped, as in CSV.
   void text(std::size_t column, std::string_view value);
   /// Columns without a value are null; 0 or empty, if they cannot be.
   void end_row();

@@ -57,7 +57,7 @@ using WriteFindings = Result<void> (*)(std::span<const CaptureFindings> captures
 
 using MakeTimeline = std::unique_ptr<TimelineWriter> (*)(TextBuffer& out);
 
-/// What trees and timelines need of call stacks.
+/// The parts of call stacks that trees and timelines need.
 struct StackNeeds {
   bool wants_lines = false;  ///< The tree should have ranges and sites.
   /// Each track of the timeline has a time of its own, if times are instructions.

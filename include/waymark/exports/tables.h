@@ -37,7 +37,7 @@ std::span<const Table> tables();
 /// nullptr: there is none of this name.
 const Table* find_table(std::string_view name);
 
-/// What all rows of an input have, and what is said about the file.
+/// The values common to all rows of an input, and those about the file.
 struct TableInput {
   std::uint32_t part = 0;                ///< The number of the input.
   std::optional<std::uint32_t> slice{};  ///< The number of the slice, of an input that is cut.

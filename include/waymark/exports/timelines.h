@@ -18,7 +18,7 @@ namespace waymark::exports {
 using TimelineTrack = std::uint32_t;
 using TimelineName = std::uint32_t;
 
-/// What the times of a timeline are.
+/// The unit of the times of a timeline.
 struct TimelineUnit {
   bool nanoseconds = false;
   std::string words{};  ///< If not nanoseconds: what is counted, as in "instructions".

@@ -172,7 +172,7 @@ class Follower {
     std::uint64_t address;
     std::uint32_t count;
   };
-  /// What the last look-up ended with.
+  /// The result of the last look-up.
   struct LookUp {
     std::uint32_t number = 0;   ///< That of the cached block, from 1 on.
     std::uint32_t hash = 0;     ///< For a new block: the upper bits of its hash,
@@ -220,8 +220,8 @@ class Follower {
   std::vector<std::uint32_t> table_;  ///< Open addressing; size a power of two; 0: empty.
   std::vector<std::unique_ptr<Block[]>> slabs_;
   std::size_t used_ = 0;  ///< Blocks; look-ups that keep nothing write the one after them.
-  // What a callback gave last, by address: neighbouring blocks come from one answer.  Never older
-  // than the blocks.
+  // The last answers of a callback, by address: neighbouring blocks come from one answer.  Never
+  // older than the blocks.
   static constexpr std::size_t kWindowBytes = 256;
   struct Window {
     std::uint64_t start = 0;

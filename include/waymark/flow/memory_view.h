@@ -48,7 +48,7 @@ class MemoryView {
   /// The number of the selected memory.
   [[nodiscard]] std::uint32_t number() const { return number_; }
   [[nodiscard]] image::SpaceMask space() const { return space_; }
-  /// What is read can depend on the context because callbacks give it: it may change at any time.
+  /// Data that callbacks supply can depend on the context: it may change at any time.
   [[nodiscard]] bool reads_callbacks() const { return callbacks_; }
 
  private:

@@ -11,7 +11,8 @@
 
 namespace waymark::flow {
 
-/// What the trace has said about a path.  Everything else is only remembered of the image.
+/// The facts that the trace has stated about a path.  Everything else is only remembered from the
+/// image.
 struct PathState {
   ReturnStack return_stack;
   std::uint64_t address = 0;  ///< That of the next instruction; see `lost`.
@@ -43,7 +44,7 @@ enum class Stop : std::uint8_t {
   kNoRoom,      ///< The sink is full.
 };
 
-/// What became of an atom.
+/// The outcome of an atom.
 enum class Turn : std::uint8_t {
   kOn,
   kStuck,       ///< The atom cannot be followed.

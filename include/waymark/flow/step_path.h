@@ -11,8 +11,8 @@
 
 namespace waymark::flow {
 
-/// What the trace has said about a path over instructions.  Everything else is only remembered of
-/// the image.
+/// The facts that the trace has stated about a path over instructions.  Everything else is only
+/// remembered from the image.
 struct StepPathState {
   std::uint32_t address = 0;  ///< That of the next instruction; see `lost`.
   isa::Isa isa = isa::Isa::kUnknown;

@@ -12,7 +12,7 @@
 
 namespace waymark::flow {
 
-/// What is remembered of an A32 or T32 instruction.
+/// The data that is remembered for an A32 or T32 instruction.
 ///
 /// Steps are in sequences, in the order of memory: after a step comes that of the next instruction,
 /// or an end, which is not an instruction but says where the sequence would continue.  After an end

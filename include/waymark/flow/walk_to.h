@@ -16,7 +16,7 @@ struct Place {
   std::uint8_t it = 0;  ///< Instructions left in the IT block.
 };
 
-/// What a walk does not pass.
+/// The places that a walk does not pass.
 enum class EndsAt : std::uint8_t { kNothing, kBranches, kWaypoints };
 
 /// Where a walk ends, unless memory or credit end first.
@@ -33,7 +33,7 @@ struct Destination {
 
 enum class Arrived : std::uint8_t { kNone, kThere, kBeyond };
 
-/// What was walked: instructions of one instruction set, one after the other.
+/// The walked instructions: consecutive ones of one instruction set.
 struct Stretch {
   std::uint64_t start = 0;
   std::uint64_t end = 0;  ///< After the last instruction.

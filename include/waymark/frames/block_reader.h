@@ -63,7 +63,7 @@ class BlockReader {
     return count;
   }
 
-  /// What makes an unfinished packet whole.
+  /// The bytes that complete an unfinished packet.
   struct Completed {
     /// The bytes of the packet.  0: the block is used up, and the packet is still unfinished.
     std::size_t length = 0;
@@ -108,7 +108,7 @@ class ZerosReader : protected BlockReader {
     BlockReader::leave_block();
     zeros_before_block_ = tail_zeros_ = 0;
   }
-  /// What follows the first `size` bytes no longer belongs to the block.
+  /// Bytes after the first `size` no longer belong to the block.
   void cut_block(std::size_t size) {
     size_ = size;
     tail_zeros_ = zeros_before(size);

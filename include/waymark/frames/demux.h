@@ -183,9 +183,9 @@ class Demux {
   /// Returns the last `count` of them to the block; must come before any other call.
   void give_back_frames(std::size_t count);
 
-  /// What kError or kSkipped, or a refused feed(), is about.  For kError the index is that of the
-  /// failing pass (frames.md 4.3); for kSkipped it is that of the first lost byte, and `lost` is
-  /// the number of lost bytes.
+  /// The subject of kError or kSkipped, or of a refused feed().  For kError the index is that of
+  /// the failing pass (frames.md 4.3); for kSkipped it is that of the first lost byte, and `lost`
+  /// is the number of lost bytes.
   [[nodiscard]] const Diagnostic& error() const { return error_; }
 
   /// The bytes of the current block that completed frames, syncs and skips have used.  For a block
@@ -288,7 +288,7 @@ class Demux {
     }
   };
 
-  /// What is known of frame boundaries.
+  /// Known facts about frame boundaries.
   struct Framing {
     bool started = false;      ///< A block was fed since the reset.
     bool synced = false;       ///< A frame boundary is known.
@@ -300,7 +300,7 @@ class Demux {
     friend bool operator==(const Framing&, const Framing&) = default;
   };
 
-  /// What came after the boundary and completes no frame yet.
+  /// The bytes after the boundary that do not complete a frame yet.
   struct Partial {
     bool half = false;         ///< FF FF was taken at a frame boundary; FF 7F must follow.
     bool carrying = false;     ///< `carry` is the first byte of a pair that a block end cut.

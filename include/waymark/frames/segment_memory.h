@@ -1,4 +1,4 @@
-// What the reference's deformatter has in memory after the bytes of a segment: it shows them where
+// The memory of the reference's deformatter after the bytes of a segment: it shows them where
 // it counts bytes beyond the end of the segment.  See frames.md 1.2.
 #pragma once
 

@@ -22,7 +22,7 @@ class ImageSelector {
   [[nodiscard]] virtual const Image& image_at(TraceIndex index, TraceId trace_id,
                                               std::uint64_t context) const = 0;
 
-  /// What executed there, and how far that is known to hold for this source and context.
+  /// The image that executed there, and how far it is known to hold for this source and context.
   struct Task {
     TaskId id{};  ///< One task has one memory.
     TraceIndex begin = 0;

@@ -11,7 +11,7 @@
 
 namespace waymark::index {
 
-/// What to look for.
+/// The object of the search.
 struct Query {
   LandmarkKind kind = LandmarkKind::kSync;
   std::optional<std::uint64_t> value{};  ///< Only this value; for kTimestamp, this or a later one.

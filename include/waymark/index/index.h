@@ -122,7 +122,7 @@ struct Header {
   void remove(TraceId id, const StreamBlock& block);
 };
 
-/// What Index::find() looks for in the blocks of a stream.
+/// The landmarks that Index::find() looks for in the blocks of a stream.
 struct Want {
   std::optional<LandmarkKind> kind{};                 ///< A landmark of this kind.
   std::optional<std::uint64_t> timestamp_at_least{};  ///< A timestamp of this value or above.
@@ -132,8 +132,8 @@ struct Want {
 
 enum class Walk : std::uint8_t { kForward, kBackward };
 
-/// What a viewer keeps of a capture next to its index.  This module does not know what the records
-/// mean.
+/// The data of a capture that a viewer keeps next to its index.  This module does not know what the
+/// records mean.
 struct ViewRecord {
   std::uint64_t kind = 0;
   std::uint64_t number = 0;  ///< Within the kind.

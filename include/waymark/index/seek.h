@@ -19,7 +19,7 @@ struct Entry {
   bool from_start = true;  ///< The capture is read from its first byte.
   /// By ID: bytes before this index are skipped.  kNoIndex: all of them.  Without frames, [0].
   std::array<TraceIndex, kTraceIdCount> first{};
-  /// What is unknown after an entry, as whole sentences.
+  /// State that is unknown after an entry, as whole sentences.
   std::vector<std::string> unknown;
 };
 

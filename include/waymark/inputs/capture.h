@@ -184,7 +184,7 @@ struct TraceBlock {
   Bytes bytes;
 };
 
-/// What comes next in a trace.
+/// The next piece of a trace.
 struct TraceEvent {
   enum class Kind : std::uint8_t {
     kBlock,
@@ -219,7 +219,7 @@ class Capture {
   [[nodiscard]] TimeSource time_source() const;
   [[nodiscard]] const perf::ProgramFiles* programs() const;
   [[nodiscard]] const perf::JittedCode* jitted_code() const;
-  /// What opening has found; the image is as they say.
+  /// The findings of opening; the image reflects them.
   [[nodiscard]] const std::vector<KernelSwitch>& kernel_switches() const {
     return kernel_switches_;
   }

@@ -26,7 +26,7 @@ struct MemoryBlock {
   [[nodiscard]] std::uint32_t word(std::size_t index) const;
 };
 
-/// What a session with a debugger shows.
+/// The content of a session with a debugger.
 struct DebuggerText {
   /// In the order in which they were printed.  What was printed again later replaces the same
   /// addresses.

@@ -9,14 +9,14 @@
 
 namespace waymark::inputs {
 
-/// What is known of a source after its packets were counted.
+/// Known facts about a source after its packets were counted.
 struct SourceFacts {
   TraceId id = 0;
   bool starts_in_sync = false;  ///< Its first byte begins a packet.
   SourceStatistics counts{};
 };
 
-/// What is known of the whole capture.
+/// Known facts about the whole capture.
 struct CaptureFacts {
   bool recording = false;    ///< Of perf or simpleperf: of some CPUs it may have nothing.
   bool needs_image = false;  ///< A source cannot be decoded without a code image.
@@ -50,7 +50,7 @@ struct Finding {
   friend bool operator==(const Finding&, const Finding&) = default;
 };
 
-/// What looks wrong, source by source, and then with the whole.
+/// Apparent problems, source by source, and then those of the whole.
 std::vector<Finding> diagnose(std::span<const SourceFacts> facts, const NotableSources& notable,
                               const CaptureFacts& capture);
 

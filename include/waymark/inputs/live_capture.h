@@ -17,7 +17,7 @@ class PipeStream final : public live::Stream {
   Result<live::Piece> next(live::Milliseconds patience) override;
   [[nodiscard]] std::string name() const override { return input_name(input_.path()); }
 
-  /// What is left of the pipe, for a reader that takes it over.
+  /// The rest of the pipe, for a reader that takes it over.
   [[nodiscard]] InputStream& input() { return input_; }
 
  private:

@@ -20,7 +20,7 @@ bool is_intel_hex(Bytes content);
 /// The same for S-records.
 bool is_s_records(Bytes content);
 
-/// What the records of a file say.
+/// The content of the records of a file.
 struct MemoryRecords {
   /// In the order of their addresses, without overlaps; neighbours are one block.
   std::vector<MemoryBlock> blocks{};

@@ -73,7 +73,7 @@ struct Quirks {
   /// not branches.
   bool newer_branches_unknown = false;
 
-  /// What 1.8.0 has.
+  /// The behaviour of 1.8.0.
   static constexpr Quirks reference();
   friend bool operator==(const Quirks&, const Quirks&) = default;
 };
@@ -84,7 +84,7 @@ constexpr Quirks Quirks::reference() {
           .clrm_is_a_branch = true};
 }
 
-/// What a protocol counts as a waypoint; isa-waypoints.md 1.
+/// The instructions that a protocol counts as waypoints; isa-waypoints.md 1.
 struct Options {
   Arch arch = Arch::kV7;
   bool dsb_dmb_waypoints = false;

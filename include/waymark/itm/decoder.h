@@ -52,7 +52,7 @@ class Decoder {
  private:
   enum class State : std::uint8_t { kNoSync, kWaitSync, kDecode };
 
-  /// What a comparator reported about an access whose value is still to come.
+  /// The report of a comparator about an access whose value is still to come.
   struct Access {
     std::uint32_t pc = 0;
     std::uint32_t address = 0;
@@ -106,7 +106,7 @@ class Decoder {
   GlobalTime global_time_;
   Accesses accesses_;
 
-  // What drain() has yet to give.
+  // The elements that drain() has yet to give.
   std::array<Element, 2> queue_;
   std::uint8_t count_ = 0;
   std::vector<Diagnostic> diagnostics_;

@@ -16,7 +16,7 @@
 
 namespace waymark::locate {
 
-/// What decoding with a program at one place showed.
+/// The result of decoding with a program at one place.
 struct Evidence {
   std::uint64_t waypoints = 0;  ///< Ranges of instructions of the program.
   std::uint64_t ways = 0;       ///< From one stated address to the next without a contradiction.

@@ -14,7 +14,7 @@
 
 namespace waymark::logic {
 
-/// What the user states; what is not stated is detected.
+/// The settings that the user states; the others are detected.
 struct PinOptions {
   /// The channel of each pin: "swo", or "clk" and "d0" to "d3".
   std::vector<std::pair<std::string, std::string>> pins{};
@@ -23,7 +23,7 @@ struct PinOptions {
   std::optional<double> sample_rate{};  ///< In place of that of the session.
 };
 
-/// What was decoded, and how.
+/// The decoded bytes, and how they were decoded.
 struct PinTrace {
   unsigned width = 0;      ///< Pins of a parallel trace port; 0: SWO.
   std::string channels{};  ///< Their names, the clock first.

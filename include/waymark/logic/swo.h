@@ -58,7 +58,7 @@ class SwoDecoder {
   std::uint64_t bytes_ = 0;
 };
 
-/// What a part of a capture shows.
+/// The evidence of a part of a capture.
 struct SwoFacts {
   Coding coding = Coding::kUart;
   double bit = 0;  ///< The samples of a bit.

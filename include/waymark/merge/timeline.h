@@ -11,7 +11,7 @@
 
 namespace waymark::merge {
 
-/// What is known about a time.
+/// Known facts about a time.
 enum class TimeKind : std::uint8_t {
   kUnknown,       ///< The source has no timestamp.
   kExact,         ///< The trace gives it for this very element.

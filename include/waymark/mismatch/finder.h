@@ -35,7 +35,7 @@ struct Mismatch {
   Kind kind = Kind::kDecoder;
   Element element{};          ///< The last range before it: its process, place and trace ID.
   std::uint64_t address = 0;  ///< The instruction at which it shows.
-  /// What was walked since the trace last stated the address, as far as it is remembered: each
+  /// The ranges walked since the trace last stated the address, as far as they are remembered: each
   /// range once, in the order in which it was first reached.  The code that differs is there.
   /// Valid during the call.
   std::span<const Walked> path{};
@@ -60,7 +60,7 @@ class Finder {
 
   /// Elements of any sources, in the order in which they come.
   void observe(std::span<const Element> elements);
-  /// What the decoder reports among them.
+  /// The reports of the decoder among them.
   void observe(const Diagnostic& record);
   /// Another stretch of trace follows.
   void restart();
@@ -70,7 +70,7 @@ class Finder {
   static constexpr std::size_t kPathLength = 256;
   static constexpr std::size_t kMostCalls = 16;
 
-  /// What is known of a source.
+  /// Known facts about a source.
   struct Position {
     Element last{};  ///< The last range.
     bool any = false;

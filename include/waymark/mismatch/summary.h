@@ -32,7 +32,8 @@ struct FunctionRow {
   std::uint64_t address = 0;
   std::uint64_t end = 0;
   TraceIndex index = 0;
-  /// What else on the way to the first one is as suspect, the nearest first; at most kMostSuspects.
+  /// Other equally suspect code on the way to the first one, the nearest first; at most
+  /// kMostSuspects.
   std::vector<SuspectCode> suspects{};
 };
 

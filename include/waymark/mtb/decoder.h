@@ -25,7 +25,7 @@ struct Walk {
   bool inclusive = false;  ///< The instruction at `to` is a branch that was taken.
 };
 
-/// What a decoder knows between two records.
+/// The state of a decoder between two records.
 struct DecoderState {
   enum class Known : std::uint8_t {
     kNothing,

@@ -12,7 +12,7 @@
 
 namespace waymark::outputs {
 
-/// What a display shows.
+/// The content of a display.
 struct ActivityReport {
   std::string name{};  ///< The name of the input.
   double seconds = 0;  ///< The length of the interval.

@@ -27,7 +27,7 @@ struct AnnotatedInstruction {
   std::uint32_t opcode = 0;  ///< As manuals write it.
   unsigned size = 4;
   std::string text{};         ///< "b.ne 0x8010", ".word 0x1f" for data.
-  std::string note{};         ///< What decoding knows of an instruction that has no text.
+  std::string note{};         ///< The facts that decoding knows about an instruction without text.
   std::string target_name{};  ///< "main+0x10"; empty: not a direct branch, or not known.
   bool is_data = false;
   bool is_branch = false;

@@ -39,11 +39,11 @@ struct CallRow {
 /// Functions of this name: the linker's, that of the source, or that without its parameters.
 std::vector<stacks::CodeId> functions_named(const stacks::Tree& tree, const std::string& name);
 
-/// What called any of the functions, most instructions first.  kUnknown without a program: nothing
-/// that is known.
+/// The callers of any of the functions, most instructions first.  kUnknown without a program:
+/// nothing that is known.
 std::vector<CallRow> callers_of(const stacks::Tree& tree,
                                 std::span<const stacks::CodeId> functions);
-/// What any of the functions called, and first the functions themselves with their own
+/// The callees of any of the functions, preceded by the functions themselves with their own
 /// instructions.
 std::vector<CallRow> callees_of(const stacks::Tree& tree,
                                 std::span<const stacks::CodeId> functions);

@@ -14,12 +14,12 @@
 
 namespace waymark::outputs {
 
-/// What is listed.  All addresses are those of `program`, or of memory without a program.
+/// The code to list.  All addresses are those of `program`, or of memory without a program.
 struct CodePart {
   const program::Program* program = nullptr;  ///< nullptr: only what was executed is known.
   std::uint64_t start = 0;
   std::uint64_t last = 0;  ///< Its last byte.
-  /// What was executed of it: code is read along the starts of ranges.
+  /// The executed part of it: code is read along the starts of ranges.
   std::span<const count::Row> rows{};
   isa::Isa isa = isa::Isa::kUnknown;  ///< If neither rows nor the program say it.
   isa::Profile profile = isa::Profile::kUnknown;

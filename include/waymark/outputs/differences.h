@@ -45,7 +45,7 @@ void write_json(TextBuffer& out, const DifferenceReport& report);
 /// One divergence, by its number, as an object, without a line end.
 void write_json(TextBuffer& out, const DifferenceReport& report, std::size_t number);
 
-/// What happened, as a sentence: "A conditional branch was taken in A, but not in B."
+/// The event, as a sentence: "A conditional branch was taken in A, but not in B."
 std::string sentence_of(const DifferenceReport& report, std::size_t number);
 /// Where: "partition+0x38 (quicksort.c:27), 0x4001c4"; empty: not known.
 std::string where_of(const DifferenceReport& report, std::size_t number);

@@ -53,7 +53,7 @@ class ImagePrograms {
   std::vector<Region> regions_;  ///< In the order of the image; the first that matches counts.
 };
 
-/// What is shown besides the name of a function.
+/// The details to show besides the name of a function.
 struct NameDetails {
   bool lines = false;    ///< The source line.
   bool inlines = false;  ///< The functions that were inlined, with their source lines.

@@ -20,7 +20,7 @@
 
 namespace waymark::outputs {
 
-/// What the instructions of elements are made of.  Several threads may call the functions.
+/// The source of the instructions of elements.  Several threads may call the functions.
 struct InstructionOptions {
   /// As image::Image::read(), in the memory that an element is about.
   std::function<Bytes(const Element& element, std::uint64_t address,
@@ -51,7 +51,7 @@ class Instructions {
   /// The function of the target of a direct branch with the distance from its start
   /// ("main+0x10"), or empty.
   [[nodiscard]] std::string_view target_name() const { return target_name_; }
-  /// What decoding knows of an instruction that has no text.
+  /// The facts that decoding knows about an instruction without text.
   [[nodiscard]] std::string_view note() const { return text_.note; }
   /// Its source line, with InstructionOptions::lines; without a file: not known.
   [[nodiscard]] const program::Frame& source() const { return lines_.source; }
@@ -65,7 +65,7 @@ class Instructions {
   [[nodiscard]] std::string_view text();
 
  private:
-  /// What was read at last.
+  /// The bytes that were read last.
   struct Code {
     Bytes bytes{};
     std::uint64_t start = 0;  ///< Its address.

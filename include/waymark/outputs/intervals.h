@@ -9,7 +9,7 @@
 
 namespace waymark::outputs {
 
-/// What was measured, of all sources together.
+/// The measurements, of all sources together.
 struct IntervalReport {
   std::string from{};  ///< As the user names them.
   std::string to{};

@@ -7,7 +7,7 @@
 
 namespace waymark::outputs {
 
-/// What the reader's terminal can show.  The default is text for a file: no colours, UTF-8.
+/// The abilities of the reader's terminal.  The default is text for a file: no colours, UTF-8.
 struct Style {
   bool colours = false;
   bool ascii = false;  ///< Only ASCII characters of Waymark's own; names are unchanged.

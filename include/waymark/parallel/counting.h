@@ -48,7 +48,8 @@ class CountingConsumer final : public Consumer {
   std::vector<const Source*> sources_;  ///< Those of the tree, ascending by ID, as in its copies.
   std::vector<count::Stitcher> stitchers_;
   std::mutex mutex_;
-  /// What counters know of the program is needed again, so they stay with the copy of the tree.
+  /// The counters' knowledge of the program is needed again, so they stay with the copy of the
+  /// tree.
   std::map<const DecodeTree*, Counters> counters_;
 };
 

@@ -10,7 +10,7 @@
 
 namespace waymark::parallel {
 
-/// What one stretch of the trace yields.  A worker thread fills it, as the observer of its decode
+/// The result of one stretch of the trace.  A worker thread fills it, as the observer of its decode
 /// tree and with the elements, in their order; then the consumer takes it.
 class Piece : public Observer {
  public:

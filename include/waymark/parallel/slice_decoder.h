@@ -14,7 +14,7 @@
 
 namespace waymark::parallel {
 
-/// What a slice knows about its end, where the next one begins.
+/// The facts that a slice knows about its end, where the next one begins.
 struct Seam {
   struct OfSource {
     TraceId id = 0;
@@ -35,7 +35,7 @@ struct Seam {
 
 struct Slice {
   std::vector<std::unique_ptr<Piece>> pieces{};  ///< More than one if they hold much.
-  /// What the sources would give if the trace ended after the slice.
+  /// The elements that the sources would give if the trace ended after the slice.
   std::unique_ptr<Piece> end{};
   Seam seam{};
 };

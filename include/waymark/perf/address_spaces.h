@@ -69,7 +69,8 @@ class AddressSpaces {
   /// The memory of a process; an empty one if the recording does not know it.
   [[nodiscard]] const AddressSpace& of(std::int32_t pid) const;
   [[nodiscard]] const AddressSpace& kernel() const { return kernel_; }
-  /// What a space had when its version was this one.  Only spaces of this object have the version.
+  /// The content of a space when its version was this one.  Only spaces of this object have the
+  /// version.
   [[nodiscard]] AddressSpace at(std::uint64_t version) const;
   /// The name of a task; empty: not known.
   [[nodiscard]] const std::string& name_of(std::int32_t tid) const;

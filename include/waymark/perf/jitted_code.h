@@ -43,7 +43,7 @@ class JittedFunction {
   mutable std::shared_ptr<const program::Program> program_;
 };
 
-/// What a process with a JIT compiler wrote down.
+/// The record that a process with a JIT compiler wrote.
 struct JittedProcess {
   std::int32_t pid = -1;
   std::string path{};         ///< The jitdump file or the map, as the recording names it.

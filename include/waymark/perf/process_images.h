@@ -89,7 +89,7 @@ class ProcessImages final : public image::ImageSelector {
   template <class Value>
   using History = std::vector<Change<Value>>;
 
-  /// What is known about a place of the trace.
+  /// Known facts about a place of the trace.
   struct Stretch {
     std::size_t piece = 0;
     Moment moment = 0;
@@ -97,7 +97,7 @@ class ProcessImages final : public image::ImageSelector {
     TraceIndex begin = 0;
     TraceIndex end = kNoIndex;
   };
-  /// What the events say.
+  /// The state according to the events.
   struct Histories {
     std::unordered_map<std::int32_t, History<std::size_t>> memory{};      ///< By pid; -1: kernel.
     std::unordered_map<std::int32_t, History<std::int32_t>> processes{};  ///< By tid.

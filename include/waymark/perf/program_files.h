@@ -99,7 +99,7 @@ class ProgramFiles {
   const ProgramFile* kcore();
   /// The functions of the kernel, where they ran; nullptr: none were given.
   const program::Program* kernel_names();
-  /// What was given for the kernel and cannot be used, as whole sentences.
+  /// Files given for the kernel that cannot be used, as whole sentences.
   [[nodiscard]] std::vector<std::string> problems() const;
 
   /// Those that find() did not find, in order of their paths.

@@ -100,7 +100,7 @@ struct Switched {
   bool out = false;
 };
 
-/// What happened to a task, in order.
+/// The events of a task, in order.
 struct TaskEvent {
   std::uint64_t time = 0;  ///< ns; 0: before recording began, or not known.
   std::int32_t pid = 0;    ///< -1: the kernel.

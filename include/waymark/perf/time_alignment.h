@@ -11,7 +11,7 @@
 
 namespace waymark::perf {
 
-/// What was executed from `from` on, up to the next such place or to the end of its piece, was
+/// Code executed from `from` on, up to the next such place or to the end of its piece, was
 /// executed at about `time`.
 struct TimedPlace {
   TraceIndex from = 0;

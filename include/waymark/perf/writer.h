@@ -158,7 +158,7 @@ inline std::vector<std::uint8_t> attribute_bytes(ByteOrder order, std::uint32_t 
 /// The payloads of features, in ascending order of the features.
 using FeatureBytes = std::vector<std::pair<Feature, std::vector<std::uint8_t>>>;
 
-/// What comes before the records of a file in file form: its header, and one event.  `size` is the
+/// The bytes before the records of a file in file form: its header, and one event.  `size` is the
 /// number of bytes of the records with the trace that follows them.
 inline std::vector<std::uint8_t> file_header(ByteOrder order, std::uint64_t size,
                                              const FeatureBytes& features = {},
@@ -179,7 +179,7 @@ inline std::vector<std::uint8_t> file_header(ByteOrder order, std::uint64_t size
   return out.bytes;
 }
 
-/// What comes after the records of such a file, which end at the offset `at`.
+/// The bytes after the records of such a file, which end at the offset `at`.
 inline std::vector<std::uint8_t> file_features(ByteOrder order, std::uint64_t at,
                                                const FeatureBytes& features) {
   ByteWriter out(order);
@@ -205,7 +205,7 @@ inline std::vector<std::uint8_t> file_bytes(const RecordBytes& records,
   return out;
 }
 
-/// What comes before the records of a file in pipe form: its header, and the event as a record.
+/// The bytes before the records of a file in pipe form: its header, and the event as a record.
 inline std::vector<std::uint8_t> pipe_header(ByteOrder order, std::uint64_t config = kCsEtmCycles,
                                              bool monotonic = false) {
   ByteWriter out(order);

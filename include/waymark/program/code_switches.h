@@ -18,7 +18,7 @@ struct CodeSite {
   std::vector<std::uint32_t> on{};  ///< As many as `off`.
 };
 
-/// What changes all of its sites together.
+/// The switch that changes all of its sites together.
 struct CodeSwitch {
   enum class Kind : std::uint8_t {
     kStaticKey,   ///< On: the key is true.

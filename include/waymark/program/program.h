@@ -40,7 +40,7 @@ struct Frame {
   friend bool operator==(const Frame&, const Frame&) = default;
 };
 
-/// What is at an address, as mapping symbols say it.
+/// The content at an address, as mapping symbols state it.
 enum class Content : std::uint8_t { kData, kA64, kA32, kT32 };
 
 /// The source lines of code that is in no file.

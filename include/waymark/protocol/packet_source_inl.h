@@ -37,7 +37,7 @@ struct PacketSource<P>::Straight {
       marks = source.marks_;
       first = out - marks->elements;
       part = marks->part;
-      // What the last packet still had to give has come since.
+      // The elements that the last packet still had to give have come since.
       if (marks->ends[part] != PartMarks::kNone) mark();
     }
   }
@@ -173,7 +173,7 @@ struct PacketSource<P>::Straight {
   }
 };
 
-/// What a protocol's counting function calls.
+/// The host that a protocol's counting function calls.
 template <class P>
 struct PacketSource<P>::CountingHost {
   PacketSource& source;

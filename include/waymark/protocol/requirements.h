@@ -25,7 +25,7 @@ namespace waymark::protocol {
 
 // -- What every protocol has. ---------------------------------------------------------------------
 
-/// What a parser's parse() calls; here only to see that it has one.
+/// The visitor that a parser's parse() calls; here only to check that it has one.
 template <class Packet>
 struct AnyVisitor {
   static consteval VisitorTakes takes() { return {}; }
@@ -35,12 +35,13 @@ struct AnyVisitor {
   bool on_packet(const Packet& packet);
 };
 
-/// What takes landmarks; here only to see that they are given.
+/// A receiver of landmarks; here only to check that they are given.
 struct AnyEmit {
   void operator()(const Landmark& landmark) const;
 };
 
-/// What a counting function calls (PacketSource::CountingHost); here only to see that there is one.
+/// The host that a counting function calls (PacketSource::CountingHost); here only to check that
+/// there is one.
 struct AnyCountingHost {};
 
 /// `P` names the parts of the protocol.
@@ -97,8 +98,8 @@ concept DecodesPackets = requires(typename P::Decoder& decoder, const typename P
   { decoder.reset() } -> std::same_as<void>;
 };
 
-/// What packets mean to an index, in the order of their kinds.  The index of a landmark is filled
-/// in later.
+/// The meaning of packets for an index, in the order of their kinds.  The index of a landmark is
+/// filled in later.
 template <class P>
 concept HasLandmarks =
     std::copyable<typename P::Landmarks> &&
@@ -121,7 +122,7 @@ concept DescribesPackets =
       { P::has_cycles(config) } -> std::same_as<bool>;
       // It is not a valid packet.
       { P::is_bad(packet, options) } -> std::same_as<bool>;
-      // What to report if nothing is decoded.
+      // The elements to report if nothing is decoded.
       { P::fault_of(packet, options) } -> std::same_as<PacketFault>;
       { P::is_sync_point(packet) } -> std::same_as<bool>;
       // Only monitors see it (PacketRef::monitor_only).

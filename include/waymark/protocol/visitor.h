@@ -1,4 +1,4 @@
-// What a parser passes to its visitor besides packets.
+// The events that a parser passes to its visitor besides packets.
 #pragma once
 
 #include <concepts>

@@ -21,8 +21,8 @@ namespace waymark::ptm {
 template <class Host, bool kCycles, bool kReturns>
 class CountingWalk;
 
-/// What a decoder keeps between packets, except for what it only remembers of the image.  See
-/// ptm.md 8.
+/// The state that a decoder keeps between packets, except for what it only remembers from the
+/// image.  See ptm.md 8.
 struct DecoderState {
   enum class State : std::uint8_t { kNoSync, kWaitSync, kWaitIsync, kDecode };
 
@@ -120,7 +120,7 @@ class Decoder : private DecoderState {
   /// The packet that a walk is for: records name it.
   enum class Cause : std::uint8_t { kAtom, kBranch, kWaypointUpdate };
 
-  /// What a packet says about time.
+  /// The time that a packet states.
   struct Cycles {
     bool present = false;
     std::uint32_t count = 0;
@@ -153,7 +153,7 @@ class Decoder : private DecoderState {
   void stuck(const flow::Block& block, TraceIndex index, Cycles cycles, Cause cause);
   void unfollowable(flow::BlockEnd ended, std::uint64_t address, TraceIndex index, Cause cause);
   void lost_cycles(TraceIndex index, Cycles cycles);
-  /// What was selected may not hold from here on.
+  /// The selection may no longer hold from here on.
   void enter_place(TraceIndex index) {
     if (!follower().covers(index)) [[unlikely]]
       select_memory(index);

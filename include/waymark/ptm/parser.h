@@ -19,7 +19,7 @@ namespace waymark::ptm {
 
 using frames::ParserStatistics;
 
-/// What a parser keeps between blocks; ptm.md 2.
+/// The state that a parser keeps between blocks; ptm.md 2.
 struct ParserState {
   /// The largest size of a packet, and of a chunk of unsynchronised bytes.
   static constexpr std::size_t kMaxPacketBytes = 32;

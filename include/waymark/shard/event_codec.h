@@ -23,7 +23,7 @@ class EventWriter {
   EventWriter& operator=(EventWriter&&) noexcept;
 
   void add(const Event& event);
-  /// What was written since the last call.
+  /// The bytes written since the last call.
   std::string take();
 
  private:

@@ -21,7 +21,7 @@ Result<bool> publish(const std::string& temporary, const std::string& path, std:
 /// Moves a file, when all of it is on the disk, to a path on the same disk.  kIo, with a sentence.
 Result<void> move_into_place(const std::string& temporary, const std::string& path);
 
-/// What the last attempt at a shard said.
+/// The message of the last attempt at a shard.
 struct Failure {
   std::size_t shard = 0;
   std::string sentence{};

@@ -19,7 +19,7 @@ enum class Check : std::uint8_t {
   kTimes,    ///< By size and time of change, without reading it.
 };
 
-/// What parts contain.
+/// The content of parts.
 enum class Payload : std::uint8_t {
   kProfile = 0,
   kBranches = 1,
@@ -32,7 +32,8 @@ enum class Payload : std::uint8_t {
   kTableSlice = 8,   ///< Rows of a slice, and what others need of it; jobs whose Want is kTables.
 };
 
-/// What can be computed in parts, and one format in which it is written: those of `waymark export`.
+/// A result that can be computed in parts, and one format in which it is written: those of `waymark
+/// export`.
 struct Want {
   std::string_view what;
   std::string_view format;
@@ -44,7 +45,7 @@ std::span<const Want> wants();
 /// nullptr: there is none.
 const Want* find_want(std::string_view format);
 
-/// What the parts of slices contain in jobs with such a Want; nothing: they need whole captures.
+/// The content of the parts of slices in jobs with such a Want; nothing: they need whole captures.
 std::optional<Payload> payload_of_slices(Payload want);
 
 struct Job {

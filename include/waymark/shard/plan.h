@@ -132,7 +132,7 @@ Result<Plan> make_plan(const Job& job, const std::string& folder, std::string ve
 /// The content of its file, which ends with its digest.
 std::string text_of(const Plan& plan);
 
-/// What identifies the job: two plans have the same one only if they are equal.
+/// The identity of the job: two plans have the same one only if they are equal.
 Sha256 digest_of(const Plan& plan);
 
 /// Reads the content of a file.  kBadData: it is not a plan, or is damaged; kUnsupported: that of a

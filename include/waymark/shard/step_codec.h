@@ -21,7 +21,7 @@ class StepWriter {
 
   /// Keeps of an element what an engine uses.
   void add(const stacks::Step& step);
-  /// What was written since the last call.
+  /// The bytes written since the last call.
   std::string take();
 
  private:

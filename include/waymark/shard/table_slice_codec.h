@@ -12,7 +12,7 @@
 
 namespace waymark::shard {
 
-/// What tables need that cross slices.  What is not wanted is empty.
+/// The data for tables that cross slices.  Fields that are not wanted are empty.
 struct SliceEvents {
   parallel::Seam seam{};
   bool has_content = false;  ///< Something was executed, or said.

@@ -69,7 +69,7 @@ struct Options {
   std::size_t most_nodes = Tree::kMostNodes;
 };
 
-/// What an engine must know of a source before its first element.
+/// The facts about a source that an engine needs before its first element.
 struct SourceFacts {
   isa::Profile profile = isa::Profile::kUnknown;
   /// The next cycle count repeats that of a timestamp (ETMv4, ETE).
@@ -122,8 +122,8 @@ class Engine {
   void take_up(TraceId id) {
     if (set_left_out(id, false)) skip(id);
   }
-  /// What a Recorder gave.  False: a run does not stay in the function that executes, so that the
-  /// engine must observe() the elements instead; this one has no use any more.
+  /// The step from a Recorder.  False: a run does not stay in the function that executes, so that
+  /// the engine must observe() the elements instead; this one has no use any more.
   [[nodiscard]] bool play(const Step& step);
   /// Another one that goes on from here, with the same options and sums, but without a sink.
   [[nodiscard]] std::unique_ptr<Engine> copy() const;

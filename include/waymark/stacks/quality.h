@@ -11,13 +11,13 @@ struct Quality {
   std::uint64_t unnamed = 0;       ///< Those of code without a name.
   std::uint64_t calls = 0;
   std::uint64_t tail_calls = 0;
-  // What returns found.
+  // The results of returns.
   std::uint64_t matches = 0;         ///< They went to the caller that was expected.
   std::uint64_t branch_returns = 0;  ///< The same, by a branch that is not a return instruction.
   std::uint64_t deeper = 0;          ///< They went to a caller further down.
   std::uint64_t empty = 0;           ///< The call was before the trace, or before a gap.
   std::uint64_t mismatch = 0;        ///< No call was known for them, though others were.
-  // What was done about it.
+  // The reactions.
   std::uint64_t resyncs = 0;   ///< All frames were closed, because the caller is another one.
   std::uint64_t unwinds = 0;   ///< Frames were closed down to a function that was live: longjmp().
   std::uint64_t switches = 0;  ///< Another thread went on.

@@ -32,7 +32,7 @@ struct Counted {
   friend bool operator==(const Counted&, const Counted&) = default;
 };
 
-/// What comes after an element of a source, without a change of its stack: ranges that begin in the
+/// The steps after an element of a source that do not change its stack: ranges that begin in the
 /// same function, none of which but the last one ends with a branch that can leave it.
 struct Run {
   // The addresses of the function of the element before; none with low > high.

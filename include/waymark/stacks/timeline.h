@@ -12,7 +12,7 @@
 
 namespace waymark::stacks {
 
-/// What a time counts.
+/// The unit of a time.
 enum class TimeUnit : std::uint8_t {
   kTimestamps,    ///< Ticks of the timestamp generator.
   kCycles,        ///< Cycles that the source counted.

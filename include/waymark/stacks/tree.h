@@ -14,7 +14,7 @@
 
 namespace waymark::stacks {
 
-/// What a frame of a stack stands for.
+/// The meaning of a frame of a stack.
 enum class CodeKind : std::uint8_t {
   kRoot,         ///< What calls the outermost frames; only node 0.
   kFunction,     ///< A function with a name.

@@ -15,7 +15,7 @@
 
 namespace waymark::stm {
 
-/// What a decoder keeps between packets; stm-itm.md 9.
+/// The state that a decoder keeps between packets; stm-itm.md 9.
 struct DecoderState {
   enum class State : std::uint8_t { kNoSync, kWaitSync, kDecode, kFailed };
   /// More than any packet can carry: packets with differences never give the whole time.
@@ -37,7 +37,7 @@ struct DecoderState {
   std::uint8_t whole_time_bits_ = 64;
   std::uint16_t partial_time_ = kPartialTime;  ///< Flags of a timestamp that is incomplete.
 
-  // What the registers rule out and the trace has shown; each is reported once.
+  // Facts that the registers rule out and the trace has shown; each is reported once.
   bool reported_timestamp_ = false;
   bool reported_master_ = false;
   bool reported_channel_ = false;
@@ -177,7 +177,7 @@ class Decoder : private DecoderState {
   Quirks quirks_;
   bool checks_;  ///< Whether to compare the trace with the registers.
 
-  // What drain() has yet to give.
+  // The elements that drain() has yet to give.
   std::array<Element, 2> queue_;
   std::uint8_t count_ = 0;
   std::vector<Diagnostic> diagnostics_;

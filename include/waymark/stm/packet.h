@@ -45,7 +45,7 @@ enum class PacketType : std::uint8_t {
 };
 inline constexpr std::size_t kPacketTypeCount = 29;
 
-/// What is wrong with a packet, or not known about it.
+/// A problem of a packet, or a fact that is not known about it.
 enum class Defect : std::uint8_t {
   kNone,
   kReservedHeader,

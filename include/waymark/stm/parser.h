@@ -24,8 +24,8 @@ struct HeaderTables;
 
 using frames::ParserStatistics;
 
-/// What a parser keeps between blocks, except for what only Quirks::unsynced_by_block needs;
-/// stm-itm.md 9.
+/// The state that a parser keeps between blocks, except for what only Quirks::unsynced_by_block
+/// needs; stm-itm.md 9.
 struct ParserState {
   /// Unsynchronised bytes are given in packets of this many.
   static constexpr std::size_t kUnsyncedChunk = 16;

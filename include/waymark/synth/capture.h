@@ -61,7 +61,7 @@ class CaptureMaker {
   [[nodiscard]] const std::vector<std::unique_ptr<TraceUnit>>& units() const { return units_; }
   /// Bytes given so far.
   [[nodiscard]] std::uint64_t made() const { return made_; }
-  /// What a deformatter needs; nothing for kNone.
+  /// The data that a deformatter needs; nothing for kNone.
   [[nodiscard]] std::optional<frames::Options> frame_options() const;
 
   /// The snapshot that describes the capture. The trace is in `trace_file`, and each segment of the
@@ -113,7 +113,7 @@ struct CheckedSource {
 };
 
 /// Decodes a capture and compares each source with its ground truth; by trace ID.  `path` is the
-/// folder of a snapshot that write_capture() wrote, or a recording of perf in such a folder.
+/// folder of a snapshot that write_capture() wrote, or a perf recording in such a folder.
 /// `go_on` is called before each block; if it returns false, nothing has been compared, and the
 /// result may be an error.  Errors as of inputs::Capture::open(); kNotFound: there is no ground
 /// truth.

@@ -94,7 +94,7 @@ enum class StepKind : std::uint8_t {
   kException,  ///< Taken before `start`, the preferred return address; `next` is its handler.
 };
 
-/// What the core did next.
+/// The next action of the core.
 struct Step {
   StepKind kind = StepKind::kBlock;
   bool taken = false;             ///< The waypoint's condition passed.

@@ -1,4 +1,4 @@
-// Recordings of perf with ground truth: perf.data for a capture that was made.  docs/synth.md; the
+// Perf recordings with ground truth: perf.data for a capture that was made.  docs/synth.md; the
 // formats are those of perf-cs-etm.md 1 to 5.
 #pragma once
 

@@ -84,7 +84,7 @@ class TruthWriter {
   void add(const TruthEvent& event);
 
   [[nodiscard]] const TruthTotals& totals() const { return totals_; }
-  /// What was written and has not been taken yet.
+  /// Bytes that were written and have not been taken yet.
   [[nodiscard]] Bytes bytes() const { return Bytes(bytes_).first(used_); }
   void clear() {
     taken_ += used_;

@@ -16,7 +16,7 @@ namespace waymark::syst::instrument {
 enum class Packing : std::uint8_t { k32, k64 };
 inline constexpr Packing kHostPacking = sizeof(void*) == 8 ? Packing::k64 : Packing::k32;
 
-/// What one argument becomes.
+/// The result for one argument.
 struct Slot {
   enum class Kind : std::uint8_t {
     kByType,   ///< No format is known; the type decides.
@@ -219,7 +219,7 @@ class ArgumentPacker {
 
   /// False: a conversion cannot take its argument, or SyS-T does not know the format.
   [[nodiscard]] bool good() {
-    // What follows the last argument must be legal too.
+    // The text after the last argument must be legal too.
     while (good_ && is_format() && slots_.next().kind != Slot::Kind::kNothing) continue;
     return good_ && slots_.legal();
   }

@@ -19,7 +19,7 @@ struct CatalogSite {
   [[nodiscard]] std::uint32_t id() const;
 };
 
-/// What the sections of one program or object file say.
+/// The content of the sections of one program or object file.
 struct CatalogSites {
   std::string client;              ///< Empty: the program does not name one.
   std::optional<Guid> guid;        ///< Nothing: the program does not name one.

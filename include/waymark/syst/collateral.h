@@ -109,7 +109,7 @@ struct CollateralProblem {
   [[nodiscard]] std::string sentence() const;
 };
 
-/// What is doubtful in a file but usable.
+/// Doubtful but usable content of a file.
 struct CollateralWarning {
   std::string file;
   std::uint32_t line = 0;

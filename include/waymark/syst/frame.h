@@ -22,7 +22,7 @@ enum class FrameEnd : std::uint8_t {
 
 /// "restarted", "lost", …; "whole".
 std::string_view frame_end_name(FrameEnd end);
-/// What happened, in words; "" for kWhole.
+/// The event, in words; "" for kWhole.
 std::string_view frame_end_sentence(FrameEnd end);
 
 /// The master, channel or port is not known.

@@ -9,7 +9,7 @@
 
 namespace waymark::syst {
 
-/// What precedes the hexadecimal digits of a message.
+/// The text before the hexadecimal digits of a message.
 inline constexpr std::string_view kLineTag = "SYS-T RAW DATA:";
 
 /// Finds messages anywhere in text: the tag, optional blanks, and digits in either case up to the

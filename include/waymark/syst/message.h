@@ -180,7 +180,7 @@ std::string_view type_name(Type type);
 std::string_view subtype_name(Type type, std::uint8_t subtype);
 /// "UNKNOWN_TYPE"; "TOO_LONG" for kTooLong.
 std::string_view status_name(Status status);
-/// What is wrong, in words: "the checksum does not match".
+/// The problem, in words: "the checksum does not match".
 std::string_view defect_sentence(Defect defect);
 
 }  // namespace waymark::syst

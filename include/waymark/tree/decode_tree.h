@@ -23,7 +23,7 @@ struct TreeQuirks {
   /// An error of the frame layer fails the tree.  Otherwise decoding continues at the next frame
   /// that can be found.
   bool frame_errors_are_fatal = false;
-  /// What a source holds is lost at a reset in the trace.  Otherwise it is given.
+  /// Elements that a source holds are lost at a reset in the trace.  Otherwise they are given.
   bool resets_lose_elements = false;
   /// Sources see the bytes that follow their segment in memory (frames/segment_memory.h).
   bool memory_after_segments = false;
@@ -197,7 +197,7 @@ class DecodeTree {
   Watchers watchers_;
   bool shows_ = false;  ///< Watchers::in_order(), which need not be asked for each segment.
 
-  /// What next() has begun and not completed.  Initially nothing.
+  /// The work that next() has begun and not completed.  Initially none.
   struct Progress {
     Phase phase = Phase::kInput;
     TraceId next_finishing = 0;

@@ -12,7 +12,7 @@
 
 namespace waymark::view {
 
-/// What the axis counts.
+/// The unit of the axis.
 enum class AxisUnit : std::uint8_t {
   kTicks,         ///< Ticks of the timestamp generator.
   kNanoseconds,   ///< Where the input says how long a tick is.
@@ -127,7 +127,8 @@ struct Point {
   double value = 0;
 };
 
-/// What one track shows.  Which lists have something depends on its kind, and on Timeline::summary.
+/// The content of one track.  Which lists have something depends on its kind, and on
+/// Timeline::summary.
 struct TrackPicture {
   TrackNumber track = 0;
   std::vector<Span> spans{};  ///< By depth, then by start.

@@ -32,13 +32,13 @@ struct ReportOptions {
   /// Where the runs of a comparison diverge; the first of `divergence_count`.
   std::vector<ComparedPlace> divergences{};
   std::uint64_t divergence_count = 0;
-  /// What the first capture executed of source files; empty: there are no source lines.
+  /// The execution of source files in the first capture; empty: there are no source lines.
   exports::Coverage coverage{};
 };
 
 struct Report {
   std::string html{};
-  /// What most_bytes left no room for, as the middle of a sentence.
+  /// The parts left out because of most_bytes, as the middle of a sentence.
   std::vector<std::string> left_out{};
 };
 

@@ -28,7 +28,7 @@ class Session {
   [[nodiscard]] virtual CaptureFacts facts() const = 0;
   [[nodiscard]] virtual std::vector<Track> tracks() const = 0;
 
-  /// What to draw at `width` pixels.
+  /// The picture to draw at `width` pixels.
   virtual Result<Timeline> timeline(const Window& window, std::uint32_t width,
                                     const Stop& stop) = 0;
 

@@ -21,30 +21,30 @@ struct IndexPlaces {
   std::vector<std::string> looked_for{};
   /// Where one is made if there is none; empty: none is made.
   std::string made_at{};
-  /// What is at `made_at` may be replaced if it cannot be used.
+  /// A file at `made_at` may be replaced if it cannot be used.
   bool may_replace = false;
   /// Opens the capture with SourceOptions::decode false.  Needed to make an index.
   std::function<Result<inputs::Capture>()> open_packets{};
-  /// What the overview depends on besides the capture: the programs that name functions, for
+  /// The inputs of the overview besides the capture: the programs that name functions, for
   /// instance.  An overview with another one is not used.
   std::string fingerprint{};
   /// Captures of fewer bytes get no index; they are read at once.
   std::uint64_t least_bytes = std::uint64_t{16} << 20;
 };
 
-/// What a session needs of its caller.  All functions are called from any thread.
+/// The functions that a session needs from its caller.  All functions are called from any thread.
 struct SessionOptions {
   /// Opens the capture, always the same, to be decoded.
   std::function<Result<inputs::Capture>()> open{};
-  /// What an engine must know of a capture, which outlives the engine; without a sink.  May be
-  /// empty: functions have no names.
+  /// The facts about a capture that an engine needs; the capture outlives the engine; without a
+  /// sink.  May be empty: functions have no names.
   std::function<Result<stacks::Options>(const inputs::Capture& capture)> stack_options{};
   /// Sets the sources of an engine.
   std::function<void(stacks::Engine& engine, const inputs::Capture& capture)> set_sources{};
   /// The name of a thread, as Options::owner gives it.  May be empty.
   std::function<std::string(const inputs::Capture& capture, TraceId source, std::uint64_t thread)>
       thread_name{};
-  /// What looks wrong with the capture as a whole, as sentences.  Asked once, by the first question
+  /// Problems of the capture as a whole, as sentences.  Asked once, by the first question
   /// about health, unless `stop` ended it.  May be empty.
   std::function<Result<std::vector<std::string>>(const Stop& stop)> problems{};
   std::string name{};

@@ -1,4 +1,4 @@
-// What both files of the program inline.  It needs no headers and no libraries.
+// The functions that both files of the program inline.  It needs no headers and no libraries.
 #pragma once
 
 template <class T>

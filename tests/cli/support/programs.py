@@ -28,7 +28,7 @@ MEMCHECK = bool(os.environ.get('WAYMARK_MEMCHECK'))
 POISON = {'MALLOC_PERTURB_': '165', 'GLIBC_TUNABLES': 'glibc.malloc.perturb=165:glibc.malloc.mmap_threshold=33554432'}
 POISON_ALL = bool(os.environ.get('WAYMARK_POISON'))
 
-# What a crash or a sanitizer leaves on standard error.
+# The traces of a crash or a sanitizer on standard error.
 CRASH = re.compile(rb'terminate called|Sanitizer|runtime error:|Assertion .* failed|std::\w+ *what\(\)')
 CONTROL = re.compile(rb'[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]')
 

@@ -1,4 +1,4 @@
-"""Changes recordings of perf: a perf.data that `waymark synth` wrote, record by record."""
+"""Changes perf recordings: a perf.data that `waymark synth` wrote, record by record."""
 import random
 import shutil
 import struct
@@ -15,7 +15,7 @@ class Record:
     kind: int
     misc: int
     body: bytes
-    trace: bytes = b''  # What follows an AUXTRACE record.
+    trace: bytes = b''  # The data after an AUXTRACE record.
 
     def bytes(self):
         return struct.pack('<IHH', self.kind, self.misc, 8 + len(self.body)) + self.body + self.trace

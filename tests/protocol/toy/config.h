@@ -1,4 +1,4 @@
-// What decoding the toy protocol needs to know.
+// The facts that decoding the toy protocol needs.
 #pragma once
 
 #include <cstdint>

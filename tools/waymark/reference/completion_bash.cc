@@ -8,7 +8,7 @@
 namespace waymark::cli {
 namespace {
 
-/// What follows the table of commands.
+/// The text after the table of commands.
 constexpr auto kCode = R"(
 # Completes the word in $word from the words in $*.
 _waymark_words() {

@@ -29,7 +29,7 @@ std::string in_quotes(std::string_view text, std::string_view special) {
   return result;
 }
 
-/// What completes a value: ":MESSAGE:ACTION".
+/// The completion of a value: ":MESSAGE:ACTION".
 std::string action(const OptionRow& option) {
   std::string values = " ";
   if (!option.words.empty()) {
