@@ -1,6 +1,7 @@
 // Source lines and inlined calls of a file with debug information.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -32,6 +33,13 @@ class Dwarf {
   /// left out if keep(low, high) is false.
   void each_line(const std::function<bool(std::uint64_t low, std::uint64_t high)>& keep,
                  const std::function<void(const CodeLine&)>& take) const;
+
+  /// The highest version of its units; 0: there are none.
+  [[nodiscard]] unsigned version() const {
+    unsigned highest = 0;
+    for (const auto& unit : info_.units) highest = std::max<unsigned>(highest, unit->version);
+    return highest;
+  }
 
  private:
   /// Known facts about the code of a unit.

@@ -230,6 +230,11 @@ void Program::frames(std::uint64_t address, std::vector<Frame>& out) const {
   out.back().function = symbol->name;
 }
 
+unsigned Program::dwarf_version() const {
+  std::call_once(state_->dwarf_once, [this] { state_->read_dwarf(); });
+  return state_->dwarf == nullptr ? 0 : state_->dwarf->version();
+}
+
 void Program::each_line(const std::function<void(const CodeLine&)>& take) const {
   std::call_once(state_->dwarf_once, [this] { state_->read_dwarf(); });
   if (state_->dwarf != nullptr) {

@@ -81,6 +81,8 @@ struct Format {
   WriteFindings write_findings = nullptr;  ///< One file for all inputs; nothing is decoded.
   bool is_tables = false;  ///< Or a folder with the files of tables.h for each input.
 
+  /// The highest version of DWARF that all its readers take; 0: any.
+  unsigned most_dwarf = 0;
   bool any_program = false;  ///< Also writes programs whose files were not found.
   StackNeeds stacks{};
 };

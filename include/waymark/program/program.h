@@ -119,6 +119,8 @@ class Program {
   /// Calls take for each row of all line tables, in ascending order within each function.  Code
   /// that the linker left out has none.  See code_line.h.
   void each_line(const std::function<void(const CodeLine&)>& take) const;
+  /// The highest version of DWARF in it; 0: it has no debug information.
+  [[nodiscard]] unsigned dwarf_version() const;
   /// The bytes of the file from an address on, up to the end of their section.  Empty: it has none.
   [[nodiscard]] Bytes bytes_from(std::uint64_t address) const;
 
