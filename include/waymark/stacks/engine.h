@@ -236,9 +236,6 @@ class Engine {
   std::array<std::unique_ptr<Source>, 256> sources_;
   std::vector<Known> known_;
   std::unordered_map<const program::Function*, CodeId> by_function_;
-  std::unordered_map<const program::Program*,
-                     std::unordered_map<std::string_view, const program::Function*>>
-      by_name_;
   std::vector<Form> forms_;  ///< By code.
   CodeId signal_ = 0;
   CodeId lost_callers_ = 0;
