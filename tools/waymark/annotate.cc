@@ -27,11 +27,9 @@
 #include "symbol_options.h"
 #include "terminal.h"
 #include "waymark/base/escape.h"
-#include "waymark/base/nearest.h"
 #include "waymark/base/plural.h"
 #include "waymark/inputs/trace_name.h"
 #include "waymark/outputs/annotation.h"
-#include "waymark/outputs/readable_name.h"
 #include "waymark/outputs/source_files.h"
 #include "window.h"
 
@@ -73,17 +71,6 @@ std::vector<ExecutedFunction> hottest(const ExecutedPrograms& programs, bool by_
   return all;
 }
 
-/// The sentence for a function that no program has.
-std::string unknown_function(const ExecutedPrograms& programs, const std::string& text) {
-  std::vector<std::string> names;
-  for (const ExecutedFunction& each : programs.functions())
-    names.push_back(outputs::readable_name(each.function->name));
-  const std::vector<std::string_view> known(names.begin(), names.end());
-  const auto meant = nearest(text, known);
-  return fmt::format("no program that was executed has a function {}{}", escaped(text),
-                     meant ? fmt::format("; did you mean {}?", escaped(*meant)) : ".");
-}
-
 /// The functions that are shown.  On failure, the exit code of what was said.
 std::expected<std::vector<ExecutedFunction>, int> choose(const ExecutedPrograms& programs,
                                                          const AnnotateOptions& options) {
@@ -91,9 +78,9 @@ std::expected<std::vector<ExecutedFunction>, int> choose(const ExecutedPrograms&
     return hottest(programs, options.by_cycles, options.top == 0 ? kUsualAnnotated : options.top);
   std::vector<ExecutedFunction> chosen;
   for (const std::string& text : options.functions) {
-    std::vector<ExecutedFunction> found = programs.find(text);
-    if (found.empty()) return std::unexpected(complain(unknown_function(programs, text), kUsage));
-    std::ranges::move(found, std::back_inserter(chosen));
+    const auto found = programs.find(text);
+    if (!found) return std::unexpected(complain(found.error().detail, kUsage));
+    std::ranges::copy(*found, std::back_inserter(chosen));
   }
   return chosen;
 }
@@ -221,8 +208,8 @@ void add_annotate(Command& app, int& exit_code) {
       "annotate", "Show source lines and instructions with their execution counts");
   add_input_options(*command, options->input);
   command->add_option("FUNCTION", options->functions,
-                      "A function, by its name or an address in it (as linked); default: the "
-                      "functions with the most instructions");
+                      "A function, by its name (PROGRAM:NAME: of one program) or an address in it "
+                      "(as linked); default: the functions with the most instructions");
   add_format_option(*command, options->format, true);
   command->add_option("-o,--output", options->output, "write to this file")->type_name("FILE");
   command
