@@ -138,14 +138,7 @@ void write(Output& output, ExecutedPrograms& programs,
 
 /// Writes what was counted; the exit code.
 int show(const inputs::Capture& capture, Counted& counted, outputs::PlaceLookup places,
-         std::string_view nothing, const AnnotateOptions& options, Output& output) {
-  // Counts with unknown gaps would mislead.
-  if (counted.code == kMemory) return counted.code;
-  if (counted.code == kOk && !counted_something(counted)) {
-    return complain(fmt::format("{}: no instruction could be counted: {}",
-                                inputs::trace_name(capture), nothing),
-                    kDamaged);
-  }
+         const AnnotateOptions& options, Output& output) {
   count::Counts all;
   for (count::Counts& counts : counted.by_source) all.add(std::move(counts));
   const outputs::AnnotationFacts facts{.whole = all.totals().instructions,
@@ -192,9 +185,15 @@ int run(const AnnotateOptions& options) {
   }
   std::optional<Selection>& selected = *selection;
   if (selected && selected->by_program()) keep_programs(counted, *selected);
-  const std::string_view nothing =
-      selected ? "none of the selected code was executed." : why_nothing(*capture, window);
-  const int code = show(*capture, counted, *std::move(places), nothing, options, *output);
+  // Counts with unknown gaps would mislead.
+  if (counted.code == kMemory) return counted.code;
+  if (counted.code == kOk && !counted_something(counted)) {
+    const int code = report_nothing(inputs::trace_name(*capture), *capture, selected, window,
+                                    missing ? &*missing : nullptr);
+    report_mismatches(*capture, code);
+    return code;
+  }
+  const int code = show(*capture, counted, *std::move(places), options, *output);
   if (missing) missing->report();
   report_mismatches(*capture, code);
   return code;

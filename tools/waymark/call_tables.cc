@@ -127,19 +127,20 @@ int write_call_tables(const CallTableRun& run) {
   options.exceptions_apart = run.calls.exceptions_apart;
   stacks::Engine engine(std::move(options));
   set_sources(engine, *capture);
-  const int traced = trace_stacks(*capture, *selection, window, *output, engine);
+  MissingCode missing(*capture, *selection);
+  const int traced =
+      trace_stacks(*capture, *selection, window, *output, engine,
+                   [&](std::span<const Element> elements) { missing.observe(elements); });
   const stacks::Inclusive whole = engine.tree().whole();
   if (traced == kOk && whole.instructions == 0) {
-    return complain(
-        fmt::format(
-            "{}: no instruction could be counted: {}", inputs::trace_name(*capture),
-            *selection ? "none of the selected code was executed." : why_nothing(*capture, window)),
-        kDamaged);
+    return report_nothing(inputs::trace_name(*capture), *capture, *selection, window,
+                          missing.programs());
   }
   int code = write_tables(output->text(), engine.tree(), run,
                           {.cycles = whole.cycles != 0, .complete = traced == kOk});
   code = finish_output(*output, code == kOk ? traced : code);
   report_quality(engine);
+  missing.report();
   report_mismatches(*capture, code);
   if (run.statistics && code != kReaderLeft) {
     print_stack_quality(engine);

@@ -80,7 +80,9 @@ struct Format {
   WriteFindings write_findings = nullptr;  ///< One file for all inputs; nothing is decoded.
   bool is_tables = false;  ///< Or a folder with the files of tables.h for each input.
 
+  // What it needs of programs; all need the addresses of what was executed.
   bool any_program = false;  ///< Also writes programs whose files were not found.
+  bool needs_names = false;  ///< The functions have names; otherwise, stripped programs will do.
   StackNeeds stacks{};
 };
 
