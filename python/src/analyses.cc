@@ -359,7 +359,8 @@ class Measurement {
 cli::Occurrence occurrence_of(const OpenCapture& capture, const std::string& text,
                               const std::vector<std::string>& symbols) {
   cli::Occurrence end = unwrap(cli::Occurrence::parse(text));
-  if (end.names_function()) end.set_places(places_of(capture, symbols));
+  if (end.names_function())
+    unwrap(end.find_function(capture.capture, {.functions = true, .files = symbols}));
   return end;
 }
 

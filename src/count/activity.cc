@@ -24,18 +24,18 @@ bool is_overflow(const Element& element) {
 
 }  // namespace
 
-void ActivityCounts::add_place(std::uint64_t address, std::uint64_t weight) {
-  if (const auto known = places.find(address); known != places.end()) {
+void ActivityCounts::add_place(const ActivityPlace& place, std::uint64_t weight) {
+  if (const auto known = places.find(place); known != places.end()) {
     known->second += weight;
   } else if (places.size() < kMostPlaces) {
-    places.emplace(address, weight);
+    places.emplace(place, weight);
   } else {
     unlisted += weight;
   }
 }
 
 void ActivityCounts::add(const ActivityCounts& more) {
-  for (const auto& [address, weight] : more.places) add_place(address, weight);
+  for (const auto& [place, weight] : more.places) add_place(place, weight);
   for (const auto& [number, times] : more.exceptions) bump(exceptions, number, times);
   for (const auto& [port, bytes] : more.ports) bump(ports, port, bytes);
   unlisted += more.unlisted;
@@ -53,7 +53,7 @@ void Activity::observe(std::span<const Element> elements) {
       case ElementKind::kInstrRange:
       case ElementKind::kInstrRangeNoPath:
         counts_.instructions += element.count;
-        counts_.add_place(element.start, element.count);
+        add_place(element, element.start, element.count);
         break;
       case ElementKind::kException:
         bump(counts_.exceptions, element.number, 1);
@@ -68,6 +68,11 @@ void Activity::observe(std::span<const Element> elements) {
         break;
     }
   }
+}
+
+void Activity::add_place(const Element& element, std::uint64_t address, std::uint64_t weight) {
+  counts_.add_place(locate_ ? locate_(element, address) : ActivityPlace{.address = address},
+                    weight);
 }
 
 void Activity::observe_itm(const Element& element) {
@@ -88,7 +93,7 @@ void Activity::observe_itm(const Element& element) {
       break;
     case DwtKind::kPcSample:
       ++counts_.samples;
-      counts_.add_place(event.value, 1);
+      add_place(element, event.value, 1);
       break;
     case DwtKind::kSleeping:
       ++counts_.sleeping;

@@ -4,9 +4,7 @@
 
 #include <limits>
 #include <optional>
-#include <vector>
 
-#include "waymark/base/nearest.h"
 #include "waymark/base/number.h"
 
 namespace waymark::image {
@@ -17,9 +15,6 @@ constexpr std::uint64_t kTop = std::numeric_limits<std::uint64_t>::max();
 std::unexpected<Error> invalid(std::string_view text, std::string_view reason) {
   return fail(ErrorCode::kInvalidArgument, fmt::format("'{}' {}", text, reason));
 }
-
-/// More names than these are not compared with an unknown one, which would take seconds.
-constexpr std::size_t kMostCompared = std::size_t{1} << 18;
 
 /// Everything that is not a number is a name, known or not.
 bool begins_as_number(std::string_view text) {
@@ -136,32 +131,6 @@ class Reader {
 };
 
 }  // namespace
-
-NameLookup function_lookup(const Symbols& symbols) {
-  return [&symbols](std::string_view name) -> Result<AddressRange> {
-    const Function* found = nullptr;
-    for (const Function& function : symbols.functions()) {
-      if (function.name != name) continue;
-      if (found != nullptr) {
-        return fail(ErrorCode::kConflict,
-                    fmt::format("Several functions have the name '{}', such as those at 0x{:x} and "
-                                "0x{:x}. Give the address.",
-                                name, found->start, function.start));
-      }
-      found = &function;
-    }
-    if (found == nullptr) {
-      std::vector<std::string_view> known;
-      if (symbols.functions().size() <= kMostCompared)
-        for (const Function& function : symbols.functions()) known.emplace_back(function.name);
-      const auto meant = nearest(name, known);
-      return fail(ErrorCode::kNotFound,
-                  fmt::format("There is no function with the name '{}'{}", name,
-                              meant ? fmt::format("; did you mean '{}'?", *meant) : "."));
-    }
-    return AddressRange{found->start, found->last};
-  };
-}
 
 Result<AddressRange> parse_address_range(std::string_view text, const NameLookup& names) {
   return Reader(text, names).range();

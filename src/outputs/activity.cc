@@ -24,6 +24,7 @@ constexpr std::size_t kMostLines = 8;
 
 struct HotPlace {
   std::string name{};
+  std::string program{};  ///< Empty: it is not shown.
   std::uint64_t now = 0;
   std::uint64_t total = 0;
 };
@@ -48,31 +49,30 @@ std::string clock_text(double seconds) {
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
-std::string name_of(std::uint64_t address, const ActivityView& view) {
-  const image::Function* const function =
-      view.functions == nullptr ? nullptr : view.functions->find(address);
-  return function == nullptr ? fmt::format("0x{:x}", address)
-                             : escaped(readable_name(function->name));
-}
-
 /// The functions with most of the interval; those without any now come by their total.
 std::vector<HotPlace> hot_places(const ActivityReport& report, const ActivityView& view) {
-  std::map<std::string, HotPlace> by_name;
+  std::map<std::pair<std::string, std::string>, HotPlace> by_name;
   const auto add = [&](const count::ActivityCounts& counts, std::uint64_t HotPlace::* field) {
-    for (const auto& [address, weight] : counts.places)
-      by_name[name_of(address, view)].*field += weight;
+    for (const auto& [place, weight] : counts.places) {
+      ActivityName name = view.name ? view.name(place) : ActivityName();
+      std::string shown = name.function.empty() ? fmt::format("0x{:x}", place.address)
+                                                : escaped(readable_name(name.function));
+      by_name[{std::move(shown), escaped(name.program)}].*field += weight;
+    }
   };
   add(report.now, &HotPlace::now);
   add(report.total, &HotPlace::total);
   std::vector<HotPlace> places;
   places.reserve(by_name.size());
   for (auto& [name, place] : by_name) {
-    place.name = name;
+    place.name = name.first;
+    place.program = name.second;
     places.push_back(std::move(place));
   }
   const auto is_hotter = [](const HotPlace& a, const HotPlace& b) {
     if (a.now != b.now) return a.now > b.now;
-    return a.total != b.total ? a.total > b.total : a.name < b.name;
+    if (a.total != b.total) return a.total > b.total;
+    return std::pair(a.name, a.program) < std::pair(b.name, b.program);
   };
   const std::size_t most = std::min(view.most, places.size());
   std::ranges::partial_sort(places, places.begin() + static_cast<std::ptrdiff_t>(most), is_hotter);
@@ -168,8 +168,9 @@ void write_text(TextBuffer& out, const ActivityReport& report, const ActivityVie
   const std::vector<HotPlace> places = hot_places(report, view);
   if (!places.empty()) page.heading("    now  in all  function");
   for (const HotPlace& place : places) {
-    page.line(fmt::format("{:>5.1f} %  {:>4.1f} %  {}", share(place.now, report.now.weight()),
-                          share(place.total, report.total.weight()), place.name));
+    page.line(fmt::format("{:>5.1f} %  {:>4.1f} %  {}{}{}", share(place.now, report.now.weight()),
+                          share(place.total, report.total.weight()), place.name,
+                          place.program.empty() ? "" : "  ", place.program));
   }
   write_numbers(page, report);
   const std::size_t shown = std::min(kMostLines, report.lines.size());
@@ -189,6 +190,10 @@ void write_json(TextBuffer& out, const ActivityReport& report, const ActivityVie
     out.put(comma);
     out.put("{\"name\":");
     write_json_string(out, place.name);
+    if (!place.program.empty()) {
+      out.put(",\"program\":");
+      write_json_string(out, place.program);
+    }
     out.put(fmt::format(R"(,"now":{},"total":{}}})", place.now, place.total));
     comma = ",";
   }

@@ -63,11 +63,6 @@ std::string_view kind_name(CodeKind kind) {
   return {};
 }
 
-std::string_view name_without_parameters(std::string_view name) {
-  const std::size_t open = name.find('(');
-  return open == 0 || open == std::string_view::npos ? name : name.substr(0, open);
-}
-
 void put_json_code(TextBuffer& out, const Code& code) {
   out.put(fmt::format(R"("kind":"{}","name":)", kind_name(code.kind)));
   write_json_string(out, stacks::name_of(code));
@@ -75,25 +70,6 @@ void put_json_code(TextBuffer& out, const Code& code) {
     out.put(R"(,"program":)");
     write_json_string(out, code.program);
   }
-}
-
-std::vector<bool> marked(const Tree& tree, std::span<const CodeId> functions) {
-  std::vector<bool> marks(tree.codes().size());
-  for (const CodeId code : functions) marks[code] = true;
-  return marks;
-}
-
-void add_to(CallRow& row, const stacks::Inclusive& sum) {
-  row.all.instructions += sum.instructions;
-  row.all.cycles += sum.cycles;
-}
-
-std::vector<CallRow> sorted(const std::map<CodeId, CallRow>& rows) {
-  std::vector<CallRow> all;
-  all.reserve(rows.size());
-  for (const auto& [code, row] : rows) all.push_back(row);
-  std::ranges::stable_sort(all, kBySize);
-  return all;
 }
 
 }  // namespace
@@ -139,70 +115,16 @@ std::vector<CallTreeRow> call_tree_rows(const Tree& tree, std::size_t most) {
   return rows;
 }
 
-std::vector<CodeId> functions_named(const Tree& tree, const std::string& name) {
-  std::vector<CodeId> found;
-  for (CodeId id = 0; id < tree.codes().size(); ++id) {
-    const Code& code = tree.code(id);
-    if (code.kind == CodeKind::kRoot) continue;
-    const std::string plain = stacks::name_of(code);
-    const std::string readable = readable_name(plain);
-    if (plain == name || readable == name || name_without_parameters(readable) == name)
-      found.push_back(id);
-  }
-  return found;
-}
-
-std::vector<CallRow> callers_of(const Tree& tree, std::span<const CodeId> functions) {
-  const std::vector<stacks::Inclusive> sums = tree.inclusive();
-  const std::vector<bool> callees = marked(tree, functions);
-  const auto nodes = tree.nodes();
-  std::map<CodeId, CallRow> rows;
-  std::vector<std::uint32_t> open(tree.codes().size());  // Calls from a function, by that.
-  const auto caller = [&](NodeId id) { return nodes[nodes[id].parent].code; };
-  stacks::walk(
-      tree,
-      [&](NodeId id) {
-        if (!callees[nodes[id].code]) return;
-        CallRow& row = rows[caller(id)];
-        row.code = caller(id);
-        row.calls += nodes[id].calls;
-        if (open[caller(id)]++ == 0) add_to(row, sums[id]);
-      },
-      [&](NodeId id) {
-        if (callees[nodes[id].code]) --open[caller(id)];
-      });
-  return sorted(rows);
-}
-
-std::vector<CallRow> callees_of(const Tree& tree, std::span<const CodeId> functions) {
-  const std::vector<stacks::Inclusive> sums = tree.inclusive();
-  const std::vector<bool> callers = marked(tree, functions);
-  const auto nodes = tree.nodes();
-  std::map<CodeId, CallRow> rows;
-  CallRow own{.code = functions.empty() ? 0 : functions.front()};
-  std::vector<std::uint32_t> open(tree.codes().size());  // Calls to a function, by that.
-  const auto is_call = [&](NodeId id) { return callers[nodes[nodes[id].parent].code]; };
-  stacks::walk(
-      tree,
-      [&](NodeId id) {
-        const stacks::Node& node = nodes[id];
-        if (callers[node.code]) {
-          own.calls += node.calls;
-          own.all.instructions += node.instructions;
-          own.all.cycles += node.cycles;
-        }
-        if (!is_call(id)) return;
-        CallRow& row = rows[node.code];
-        row.code = node.code;
-        row.calls += node.calls;
-        if (open[node.code]++ == 0) add_to(row, sums[id]);
-      },
-      [&](NodeId id) {
-        if (is_call(id)) --open[nodes[id].code];
-      });
-  std::vector<CallRow> all = sorted(rows);
-  all.insert(all.begin(), own);
-  return all;
+CallRows call_rows(const Tree& tree, std::span<const CodeId> functions, CallTable table,
+                   std::size_t most) {
+  CallRows made{.table = table,
+                .rows = table == CallTable::kCallers ? stacks::callers_of(tree, functions)
+                                                     : stacks::callees_of(tree, functions)};
+  for (const stacks::Neighbour& row : made.rows) made.whole += row.all.instructions;
+  const auto first = made.rows.begin() + (table == CallTable::kCallees ? 1 : 0);
+  std::stable_sort(first, made.rows.end(), kBySize);
+  if (made.rows.size() > most) made.rows.resize(most);
+  return made;
 }
 
 // ---- Trees ----------------------------------------------------------------------------------
@@ -269,7 +191,8 @@ std::string_view role_of(std::size_t row, CallTable table) {
   return row == 0 ? "own" : "callee";
 }
 
-std::string row_name(const Tree& tree, const CallRow& row, std::size_t number, CallTable table) {
+std::string row_name(const Tree& tree, const stacks::Neighbour& row, std::size_t number,
+                     CallTable table) {
   const Code& code = tree.code(row.code);
   if (code.kind == CodeKind::kRoot) return "(not known)";
   return table == CallTable::kCallees && number == 0 ? "(its own code)" : shown_name(code);
@@ -277,28 +200,26 @@ std::string row_name(const Tree& tree, const CallRow& row, std::size_t number, C
 
 }  // namespace
 
-void write_text(TextBuffer& out, const Tree& tree, std::span<const CallRow> rows, CallTable table,
+void write_text(TextBuffer& out, const Tree& tree, const CallRows& rows,
                 const CallTreeFacts& facts) {
-  std::uint64_t whole = 0;
-  for (const CallRow& row : rows) whole += row.all.instructions;
   constexpr std::string_view kLine = "{:>7} {:>16} {:>16} {:>12}  ";
   out.put(fmt::format(fmt::runtime(kLine), "share", "instructions", "cycles", "calls"));
-  out.put(table == CallTable::kCallers ? "caller\n" : "callee\n");
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const CallRow& row = rows[i];
+  out.put(rows.table == CallTable::kCallers ? "caller\n" : "callee\n");
+  for (std::size_t i = 0; i < rows.rows.size(); ++i) {
+    const stacks::Neighbour& row = rows.rows[i];
     out.put(fmt::format(fmt::runtime(kLine),
-                        fmt::format("{:.2f}%", percent(row.all.instructions, whole)),
+                        fmt::format("{:.2f}%", percent(row.all.instructions, rows.whole)),
                         row.all.instructions, cycles_or(row.all.cycles, facts, "-"), row.calls));
-    out.put(row_name(tree, row, i, table));
+    out.put(row_name(tree, row, i, rows.table));
     out.put('\n');
   }
 }
 
-void write_json(TextBuffer& out, const Tree& tree, std::span<const CallRow> rows, CallTable table,
+void write_json(TextBuffer& out, const Tree& tree, const CallRows& rows,
                 const CallTreeFacts& facts) {
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const CallRow& row = rows[i];
-    out.put(fmt::format(R"({{"type":"count_call","role":"{}",)", role_of(i, table)));
+  for (std::size_t i = 0; i < rows.rows.size(); ++i) {
+    const stacks::Neighbour& row = rows.rows[i];
+    out.put(fmt::format(R"({{"type":"count_call","role":"{}",)", role_of(i, rows.table)));
     put_json_code(out, tree.code(row.code));
     out.put(fmt::format(",\"instructions\":{},\"cycles\":{},\"calls\":{},\"complete\":{}}}\n",
                         row.all.instructions, cycles_or(row.all.cycles, facts, "null"), row.calls,
@@ -306,13 +227,13 @@ void write_json(TextBuffer& out, const Tree& tree, std::span<const CallRow> rows
   }
 }
 
-void write_csv(TextBuffer& out, const Tree& tree, std::span<const CallRow> rows, CallTable table,
+void write_csv(TextBuffer& out, const Tree& tree, const CallRows& rows,
                const CallTreeFacts& facts) {
   out.put("role,kind,name,program,instructions,cycles,calls,complete\n");
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const CallRow& row = rows[i];
+  for (std::size_t i = 0; i < rows.rows.size(); ++i) {
+    const stacks::Neighbour& row = rows.rows[i];
     const Code& code = tree.code(row.code);
-    out.put(fmt::format("{},{},", role_of(i, table), kind_name(code.kind)));
+    out.put(fmt::format("{},{},", role_of(i, rows.table), kind_name(code.kind)));
     write_csv_field(out, stacks::name_of(code));
     out.put(',');
     write_csv_field(out, code.program);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -93,25 +94,35 @@ std::string json_cycles(std::uint64_t cycles, const CountFacts& facts) {
   return cycles_cell(cycles, facts, "null");
 }
 
+/// Samples of an address, or of a function.
 struct Sample {
-  std::uint32_t address = 0;
+  std::optional<std::uint32_t> address{};  ///< Nothing: all of the function.
+  const image::Function* function = nullptr;
   std::uint64_t times = 0;
 };
 
-/// The most frequent samples.
-std::vector<Sample> top_samples(const count::ItmCounts& counts, std::size_t most) {
+/// The most frequent ones: by function if there are names, where all code without a name is one.
+std::vector<Sample> top_samples(const count::ItmCounts& counts, const SampleOptions& options) {
   std::vector<Sample> samples;
-  samples.reserve(counts.samples.size());
-  for (const auto& [address, times] : counts.samples) samples.push_back({address, times});
+  if (options.symbols == nullptr) {
+    samples.reserve(counts.samples.size());
+    for (const auto& [address, times] : counts.samples)
+      samples.push_back({.address = address, .times = times});
+  } else {
+    std::map<std::uint64_t, Sample> by_start;
+    Sample unnamed;
+    for (const auto& [address, times] : counts.samples) {
+      const image::Function* const function = options.symbols->find(address);
+      Sample& sample = function == nullptr ? unnamed : by_start[function->start];
+      sample.function = function;
+      sample.times += times;
+    }
+    for (const auto& [start, sample] : by_start) samples.push_back(sample);
+    if (unnamed.times != 0) samples.push_back(unnamed);
+  }
   std::ranges::stable_sort(samples, std::ranges::greater{}, &Sample::times);
-  samples.resize(std::min(samples.size(), most));
+  samples.resize(std::min(samples.size(), options.most));
   return samples;
-}
-
-std::string_view name_of(std::uint32_t address, const SampleOptions& options) {
-  if (options.symbols == nullptr) return {};
-  const image::Function* const function = options.symbols->find(address);
-  return function == nullptr ? std::string_view() : std::string_view(function->name);
 }
 
 struct DwtLine {
@@ -331,16 +342,21 @@ void write_text(TextBuffer& out, const count::ItmCounts& counts, const SampleOpt
   line("local timestamps", counts.local_timestamps);
   line("global timestamps", counts.global_timestamps);
   line("overflows", counts.overflows, "  packets were lost before");
-  const std::vector<Sample> samples = top_samples(counts, options.most);
+  const std::vector<Sample> samples = top_samples(counts, options);
   if (samples.empty()) return;
-  out.put(fmt::format("\n{:>6} {:>14}  {:<18} {}\n", "share", "samples", "address",
-                      options.symbols == nullptr ? "" : "function"));
+  out.put(fmt::format("\n{:>6} {:>14}  {}\n", "share", "samples",
+                      options.symbols == nullptr ? "address" : "function"));
   for (const Sample& sample : samples) {
-    out.put(fmt::format("{:>6} {:>14}  0x{:016x} ",
+    out.put(fmt::format("{:>6} {:>14}  ",
                         fmt::format("{:.2f}%", share(sample.times, counts.of(DwtKind::kPcSample))),
-                        sample.times, sample.address));
-    if (const auto name = name_of(sample.address, options); !name.empty())
-      write_shown(out, readable_name(std::string(name)));
+                        sample.times));
+    if (sample.address) {
+      out.put(fmt::format("0x{:016x}", *sample.address));
+    } else if (sample.function == nullptr) {
+      out.put("(no name)");
+    } else {
+      write_shown(out, readable_name(sample.function->name));
+    }
     out.put('\n');
   }
 }
@@ -459,12 +475,13 @@ void write_json(TextBuffer& out, const count::ItmCounts& counts, TraceId id,
     out.put('}');
     out.put('\n');
   }
-  for (const Sample& sample : top_samples(counts, options.most)) {
-    out.put(fmt::format(R"({{"type":"count_sample","id":{},"pc":"0x{:x}",)", id, sample.address));
-    if (const auto name = name_of(sample.address, options); !name.empty()) {
+  for (const Sample& sample : top_samples(counts, options)) {
+    out.put(fmt::format(R"({{"type":"count_sample","id":{},)", id));
+    if (sample.address) out.put(fmt::format(R"("pc":"0x{:x}",)", *sample.address));
+    if (sample.function != nullptr) {
       out.put(R"("function":)");
-      write_json_string(out, name);
-      out.put(',');
+      write_json_string(out, sample.function->name);
+      out.put(fmt::format(R"(,"start":"0x{:x}",)", sample.function->start));
     }
     out.put(fmt::format("\"times\":{}}}\n", sample.times));
   }
@@ -550,8 +567,12 @@ void write_csv(TextBuffer& out, const count::ItmCounts& counts, TraceId id,
     row("exception_total", text, exception_word(number), exception.total);
     row("exception_longest", text, exception_word(number), exception.longest);
   }
-  for (const Sample& sample : top_samples(counts, options.most)) {
-    row("pc_sample", fmt::format("0x{:x}", sample.address), name_of(sample.address, options),
+  for (const Sample& sample : top_samples(counts, options)) {
+    const auto number = sample.address               ? std::optional<std::uint64_t>(*sample.address)
+                        : sample.function != nullptr ? std::optional(sample.function->start)
+                                                     : std::nullopt;
+    row("pc_sample", hex_if(number.has_value(), number.value_or(0)),
+        sample.function == nullptr ? std::string_view() : std::string_view(sample.function->name),
         sample.times);
   }
   for (const DwtLine& kind : kDwtLines) row(kind.json, {}, {}, counts.of(kind.kind));

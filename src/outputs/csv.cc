@@ -225,9 +225,7 @@ void write_element_rows(TextBuffer& out, const Element& element, const merge::Ti
   line.word(kind_word(element.kind));
   with_fields(element, [&]<const auto & kFields>() { put_fields<kFields>(out, element); });
   const bool range = element.kind == ElementKind::kInstrRange;
-  const bool any_range = range || element.kind == ElementKind::kInstrRangeNoPath;
-  const bool is_code = any_range || element.kind == ElementKind::kAddrNacc;
-  if (functions != nullptr) write_function(line, is_code && functions->find(element), *functions);
+  if (functions != nullptr) write_function(line, functions->find(element), *functions);
   for (int column = 0; instructions != nullptr && column < 2; ++column) line.empty();
   line.end();
   if (instructions != nullptr && range)

@@ -4,9 +4,27 @@
 #include <map>
 #include <utility>
 
+#include "itm_words.h"
 #include "waymark/outputs/readable_name.h"
 
 namespace waymark::outputs {
+namespace {
+
+/// The address of the code that an element is about; kNoAddress: none.
+std::uint64_t code_of(const Element& element) {
+  switch (element.kind) {
+    case ElementKind::kInstrRange:
+    case ElementKind::kInstrRangeNoPath:
+    case ElementKind::kAddrNacc:
+      return element.start;
+    case ElementKind::kItmTrace:
+      return itm_address(element);
+    default:
+      return kNoAddress;
+  }
+}
+
+}  // namespace
 
 PlaceLookup lookup_in(std::shared_ptr<const program::Program> program) {
   return [program = std::move(program)](const Element& /*element*/, std::uint64_t address) {
@@ -51,6 +69,42 @@ bool ImagePrograms::has_functions() const {
                              [](const auto& it) { return !it.program->functions().empty(); });
 }
 
+std::vector<const program::Program*> ImagePrograms::programs() const {
+  std::vector<const program::Program*> programs;
+  const auto add = [&programs](const program::Program* program) {
+    if (std::ranges::find(programs, program) == programs.end()) programs.push_back(program);
+  };
+  for (const GivenProgram& given : given_) add(given.program.get());
+  for (const Region& region : regions_) add(region.program.get());
+  return programs;
+}
+
+/// Nothing: the function does not begin in the region.
+std::optional<image::AddressRange> ImagePrograms::range_in(const Region& region,
+                                                           const program::Function& function) {
+  const auto offset = region.program->offset_of(function.start);
+  if (!offset || *offset < region.file_offset ||
+      *offset - region.file_offset > region.last - region.first)
+    return std::nullopt;
+  const std::uint64_t start = region.first + (*offset - region.file_offset);
+  const std::uint64_t room = region.last - start;
+  return image::AddressRange{start, start + std::min(function.last - function.start, room)};
+}
+
+std::vector<image::AddressRange> ImagePrograms::addresses(const program::Program& program,
+                                                          const program::Function& function) const {
+  std::vector<image::AddressRange> ranges;
+  for (const GivenProgram& given : given_) {
+    if (given.program.get() == &program)
+      ranges.push_back({function.start + given.bias, function.last + given.bias});
+  }
+  for (const Region& region : regions_) {
+    if (region.program.get() != &program) continue;
+    if (const auto range = range_in(region, function)) ranges.push_back(*range);
+  }
+  return ranges;
+}
+
 image::Symbols ImagePrograms::symbols() const {
   image::Symbols symbols;
   std::vector<program::Function> functions;
@@ -64,14 +118,9 @@ image::Symbols ImagePrograms::symbols() const {
   }
   for (const Region& region : regions_) {
     functions.clear();
-    const std::uint64_t most = region.last - region.first;
     for (const program::Function& function : region.program->functions()) {
-      const auto offset = region.program->offset_of(function.start);
-      if (!offset || *offset < region.file_offset || *offset - region.file_offset > most) continue;
-      const std::uint64_t start = region.first + (*offset - region.file_offset);
-      const std::uint64_t room = region.last - start;
-      functions.push_back(
-          {start, start + std::min(function.last - function.start, room), function.name});
+      if (const auto range = range_in(region, function))
+        functions.push_back({range->first, range->last, function.name});
     }
     symbols.add(std::move(functions));
   }
@@ -85,7 +134,9 @@ PlaceLookup ImagePrograms::lookup(std::shared_ptr<const ImagePrograms> programs)
 }
 
 bool FunctionNames::find(const Element& element) {
-  const program::Place place = lookup_(element, element.start);
+  const std::uint64_t address = code_of(element);
+  if (address == kNoAddress) return false;
+  const program::Place place = lookup_(element, address);
   const program::Function* const found =
       place.program == nullptr ? nullptr : place.program->function(place.address);
   frames_.clear();

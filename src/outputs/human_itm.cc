@@ -82,6 +82,7 @@ void HumanWriter::write_itm(const Item& item) {
   } else {
     write_itm_words(out_, item.element);
   }
+  if (functions_) write_function(*functions_, item.element);
   if (item.stamped) {
     out_.put(", time ");
     out_.dec(item.time);

@@ -113,10 +113,6 @@ void write_time(Object& object, const merge::TimedRecord* timed) {
   object.word("time_is", merge::time_kind_word(timed->kind));
 }
 
-bool is_range(const Element& element) {
-  return element.kind == ElementKind::kInstrRange || element.kind == ElementKind::kInstrRangeNoPath;
-}
-
 void write_source(Object& object, const program::Frame& frame) {
   if (!frame.file.empty()) object.text("file", frame.file);
   if (frame.line != 0) object.number("line", frame.line);
@@ -152,8 +148,7 @@ void write_inlines(TextBuffer& out, FunctionNames& functions) {
 
 void write_function(TextBuffer& out, Object& object, const Element& element,
                     FunctionNames* functions) {
-  const bool is_code = is_range(element) || element.kind == ElementKind::kAddrNacc;
-  if (functions == nullptr || !is_code || !functions->find(element)) return;
+  if (functions == nullptr || !functions->find(element)) return;
   if (functions->has_function()) {
     object.text("function", functions->function().name);
     object.text("demangled", functions->readable());

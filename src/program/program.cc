@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 #include <mutex>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "debug_files.h"
@@ -32,6 +34,15 @@ struct Program::State {
   std::vector<Function> functions{};
   std::vector<ContentChange> contents{};
 
+  /// The parts and copies of a function.
+  struct Family {
+    const Function* parent = nullptr;  ///< nullptr: the program does not have it.
+    const Function* first = nullptr;
+    bool several = false;  ///< They have several names.
+  };
+  std::once_flag families_once{};
+  std::unordered_map<std::string_view, Family> families{};  ///< By the name of the function.
+
   SourceLines lines{};  ///< Of code that is in no file.
 
   std::once_flag dwarf_once{};
@@ -42,6 +53,7 @@ struct Program::State {
   LoadedFile* debug();
   void read_symbols();
   void read_dwarf();
+  void find_families();
   /// The line of an address in a function, of `lines`.
   [[nodiscard]] std::optional<Frame> frame_in(const Function& function,
                                               std::uint64_t address) const;
@@ -98,6 +110,22 @@ void Program::State::read_symbols() {
   }
   functions = functions_of(std::move(places));
   add_plt();
+}
+
+void Program::State::find_families() {
+  for (const Function& function : functions) {
+    const std::string_view parent = parent_name(function.name);
+    if (parent == function.name) continue;
+    Family& family = families[parent];
+    if (family.first == nullptr) family.first = &function;
+    family.several = family.several || family.first->name != function.name;
+  }
+  if (families.empty()) return;
+  for (const Function& function : functions) {
+    const auto family = families.find(function.name);
+    if (family != families.end() && family->second.parent == nullptr)
+      family->second.parent = &function;
+  }
 }
 
 void Program::State::read_dwarf() {
@@ -210,6 +238,19 @@ const Function* Program::function(std::uint64_t address) const {
   const std::vector<Function>& all = functions();
   const auto at = std::ranges::lower_bound(all, address, {}, &Function::last);
   return at != all.end() && at->start <= address ? &*at : nullptr;
+}
+
+Whole Program::whole(const Function& function) const {
+  const std::string_view name = parent_name(function.name);
+  if (name == function.name) return {.function = &function, .name = function.name};
+  (void)functions();
+  std::call_once(state_->families_once, [this] { state_->find_families(); });
+  const auto found = state_->families.find(name);
+  if (found == state_->families.end()) return {.function = &function, .name = function.name};
+  const State::Family& family = found->second;
+  if (family.parent != nullptr) return {.function = family.parent, .name = family.parent->name};
+  if (family.several) return {.function = family.first, .name = found->first};
+  return {.function = &function, .name = function.name};
 }
 
 std::optional<Content> Program::content(std::uint64_t address) const {

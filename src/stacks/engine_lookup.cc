@@ -28,17 +28,7 @@ std::string path_of(const program::Program* program) {
 CodeId Engine::code_of(const program::Place& place, const program::Function& function) {
   const auto [at, is_new] = by_function_.try_emplace(&function);
   if (!is_new) return at->second;
-  const program::Function* whole = &function;
-  const std::string_view name = program::parent_name(function.name);
-  if (name != function.name) {
-    auto [names, is_unread] = by_name_.try_emplace(place.program);
-    if (is_unread) {
-      for (const program::Function& each : place.program->functions())
-        names->second.try_emplace(each.name, &each);
-    }
-    const auto parent = names->second.find(name);
-    if (parent != names->second.end()) whole = parent->second;
-  }
+  const auto [whole, name] = place.program->whole(function);
   const CodeId code = tree_.code({.kind = CodeKind::kFunction,
                                   .name = std::string(name),
                                   .program = path_of(place.program),

@@ -61,7 +61,6 @@ std::unique_ptr<Engine> Engine::copy() const {
   }
   other->known_ = known_;
   other->by_function_ = by_function_;
-  other->by_name_ = by_name_;
   other->forms_ = forms_;
   other->signal_ = signal_;
   other->lost_callers_ = lost_callers_;

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "range_walk.h"
+#include "waymark/stacks/neighbours.h"
 #include "window_tree.h"
 
 namespace waymark::view {
@@ -159,37 +161,22 @@ Result<Neighbours> neighbours_of(const WindowCalls& calls, FunctionNumber functi
   }
   const stacks::Tree& tree = calls.tree;
   const std::vector<FunctionNumber> numbers = numbers_of(tree, *knowledge.functions);
-  const std::vector<stacks::Inclusive> inclusive = tree.inclusive();
-  std::map<FunctionNumber, CallRow> callers;
-  std::map<FunctionNumber, CallRow> callees;
-  using Pair = std::pair<FunctionNumber, FunctionNumber>;
-  OpenOnPath<Pair> open;
-  const auto pair_of = [&](stacks::NodeId id) {
-    const stacks::Node& node = tree.node(id);
-    return Pair{numbers[tree.node(node.parent).code], numbers[node.code]};
-  };
-  const auto add = [&](std::map<FunctionNumber, CallRow>& rows, FunctionNumber number,
-                       stacks::NodeId id, bool outermost) {
-    CallRow& row = rows[number];
-    row.function = number;
-    row.calls += tree.node(id).calls;
-    if (outermost) row.instructions += inclusive[id].instructions;
-  };
-  stacks::walk(
-      tree,
-      [&](stacks::NodeId id) {
-        const Pair pair = pair_of(id);
-        const bool outermost = open.enter(pair);
-        if (tree.node(id).parent == stacks::kRootNode) return;
-        if (pair.second == function) add(callers, pair.first, id, outermost);
-        if (pair.first == function) add(callees, pair.second, id, outermost);
-      },
-      [&](stacks::NodeId id) { open.leave(pair_of(id)); });
+  std::vector<stacks::CodeId> codes;
+  for (stacks::CodeId code = 0; code < numbers.size(); ++code)
+    if (numbers[code] == function) codes.push_back(code);
   Neighbours result;
   result.exact = calls.exact;
   result.function = function;
   std::set<FunctionNumber> used{function};
-  const auto take = [&](const std::map<FunctionNumber, CallRow>& rows, std::vector<CallRow>& out) {
+  const auto take = [&](std::span<const stacks::Neighbour> found, std::vector<CallRow>& out) {
+    std::map<FunctionNumber, CallRow> rows;
+    for (const stacks::Neighbour& each : found) {
+      if (tree.code(each.code).kind == stacks::CodeKind::kRoot) continue;
+      CallRow& row = rows[numbers[each.code]];
+      row.function = numbers[each.code];
+      row.calls += each.calls;
+      row.instructions += each.all.instructions;
+    }
     for (const auto& [number, row] : rows) {
       if (row.calls == 0 && row.instructions == 0) continue;
       out.push_back(row);
@@ -197,8 +184,9 @@ Result<Neighbours> neighbours_of(const WindowCalls& calls, FunctionNumber functi
     }
     std::ranges::stable_sort(out, std::greater(), &CallRow::instructions);
   };
-  take(callers, result.callers);
-  take(callees, result.callees);
+  take(stacks::callers_of(tree, codes), result.callers);
+  const std::vector<stacks::Neighbour> callees = stacks::callees_of(tree, codes);
+  take(std::span(callees).subspan(1), result.callees);
   result.functions = knowledge.functions->names(used);
   return result;
 }

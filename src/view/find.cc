@@ -24,6 +24,7 @@
 #include "waymark/base/cut_text.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/number.h"
+#include "waymark/outputs/function_query.h"
 #include "window_cut.h"
 
 namespace waymark::view {
@@ -127,7 +128,7 @@ class Reach {
 class WantedFunctions {
  public:
   WantedFunctions(const Wanted& wanted, FunctionTable& functions)
-      : wanted_(wanted), functions_(functions), numbers_(functions) {}
+      : wanted_(wanted), query_(wanted.text), functions_(functions), numbers_(functions) {}
 
   /// The name of a function; empty: it is not looked for.
   const std::string& name(const stacks::Tree& tree, stacks::CodeId code) {
@@ -137,12 +138,21 @@ class WantedFunctions {
     const FunctionName name = functions_.name(number);
     const bool is_function =
         name.kind == stacks::CodeKind::kFunction || name.kind == stacks::CodeKind::kAddress;
-    if (is_function && contains_in_any_case(name.name, wanted_.text)) known->second = name.name;
+    if (is_function &&
+        (contains_in_any_case(name.name, wanted_.text) || names_exactly(functions_.code(number))))
+      known->second = name.name;
     return known->second;
   }
 
  private:
+  /// The linker's name, PROGRAM:NAME, or the name of a part of the function.
+  [[nodiscard]] bool names_exactly(const stacks::Code& code) const {
+    if (query_.form(code.program, code.name) != outputs::NameForm::kNone) return true;
+    return program::parent_name(wanted_.text) == code.name;
+  }
+
   const Wanted& wanted_;
+  outputs::FunctionQuery query_;
   FunctionTable& functions_;
   FunctionNumbers numbers_;
   std::unordered_map<FunctionNumber, std::string> names_;

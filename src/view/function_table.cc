@@ -34,12 +34,7 @@ FunctionNumber FunctionTable::number(const program::Program& program,
   const std::scoped_lock lock(mutex_);
   if (const auto known = by_function_.find(&function); known != by_function_.end())
     return known->second;
-  const std::string_view name = program::parent_name(function.name);
-  const program::Function* whole = &function;
-  if (name != function.name) {
-    const auto parent = std::ranges::find(program.functions(), name, &program::Function::name);
-    if (parent != program.functions().end()) whole = &*parent;
-  }
+  const auto [whole, name] = program.whole(function);
   const FunctionNumber number = add({.kind = stacks::CodeKind::kFunction,
                                      .name = std::string(name),
                                      .program = program.path(),

@@ -199,9 +199,10 @@ def test_several_functions_in_their_order(run, sample):
 
 
 def test_a_function_that_no_program_has(run, sample):
-    run('annotate', sample, 'qicksort', expect=2).one_sentence('has a function qicksort; did you mean quicksort?')
-    run('annotate', sample, '0x10', expect=2).one_sentence('has a function 0x10.')
-    run('annotate', sample, 'a\x1bb', expect=2).one_sentence(r'a function a\x1bb.')
+    run('annotate', sample, 'qicksort', expect=2).one_sentence(
+        "no function is called 'qicksort'; did you mean 'quicksort'?")
+    run('annotate', sample, '0x10', expect=2).one_sentence("no function is called '0x10'.")
+    run('annotate', sample, 'a\x1bb', expect=2).one_sentence(r"is called 'a\x1bb'.")
     run('annotate', sample, 'run', '--top', 3, expect=2).one_sentence('--top')
 
 

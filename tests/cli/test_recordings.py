@@ -301,7 +301,8 @@ def test_counts_of_two_processes_at_one_address(run, real):
     assert sum(expected.values()) == 1068
     run('count', *where, '--functions', '--comm', 'beta', '--all').lacks('alpha').has('leaf_mix  /opt/app/beta')
     ranges = sum(row['kind'] == 'range' and row['function'] == 'leaf_mix' for row in rows)
-    assert run('find', *where, '--address', 'leaf_mix', '--count').out == f'{ranges}\n'
+    found = [int(run('find', *where, '--address', f'{program}:leaf_mix', '--count').out) for program in ('alpha', 'beta')]
+    assert sum(found) == ranges and all(found)
     run('find', *where, '--address', 'nowhere', expect=1).one_sentence('nothing was executed in nowhere')
     table = run('count', *where, '--edges', '--format', 'csv').lines
     assert table[0].endswith(',program,to_program')

@@ -212,7 +212,7 @@ def test_callers_and_callees(run, walks, truth):
     assert [row['role'] for row in callees] == ['own', 'callee']
     assert callees[0]['instructions'] == walks.instructions()['tail']
     assert callees[1]['name'] == 'leaf'
-    run('count', walks.capture, '--callers', 'laef', *names, expect=2).one_sentence('did you mean leaf?')
+    run('count', walks.capture, '--callers', 'laef', *names, expect=2).one_sentence("did you mean 'leaf'?")
 
 
 def test_call_stacks_of_exceptions(run, synth):

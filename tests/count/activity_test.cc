@@ -35,7 +35,7 @@ TEST(Activity, samples_exceptions_and_overflows_since_the_last_look) {
   const ActivityCounts counts = activity.take();
   EXPECT_EQ(counts.samples, 3U);
   EXPECT_EQ(counts.sleeping, 1U);
-  EXPECT_EQ(counts.places.at(0x8000100), 2U);
+  EXPECT_EQ(counts.places.at({0x8000100}), 2U);
   EXPECT_EQ(counts.exceptions.at(15), 1U);
   EXPECT_EQ(counts.overflows, 1U);
   EXPECT_EQ(activity.take().weight(), 0U);
@@ -56,7 +56,7 @@ TEST(Activity, instructions_count_where_their_range_begins) {
   for (const Element& element : {range, range, exception, lost}) activity.observe({&element, 1});
   const ActivityCounts counts = activity.take();
   EXPECT_EQ(counts.instructions, 14U);
-  EXPECT_EQ(counts.places.at(0x400), 14U);
+  EXPECT_EQ(counts.places.at({0x400}), 14U);
   EXPECT_EQ(counts.exceptions.at(5), 1U);
   EXPECT_EQ(counts.overflows, 1U);
 }
@@ -82,7 +82,7 @@ TEST(Activity, memory_is_bounded) {
   for (int i = 0; i < 100; ++i) write(activity, "line\n");
   EXPECT_EQ(activity.lines().size(), Activity::kMostLines);
   ActivityCounts counts;
-  for (std::uint64_t i = 0; i < ActivityCounts::kMostPlaces + 5; ++i) counts.add_place(i, 2);
+  for (std::uint64_t i = 0; i < ActivityCounts::kMostPlaces + 5; ++i) counts.add_place({i}, 2);
   EXPECT_EQ(counts.places.size(), ActivityCounts::kMostPlaces);
   EXPECT_EQ(counts.unlisted, 10U);
 }

@@ -374,6 +374,28 @@ TEST(Program, a_damaged_program_gives_functions_in_order_or_none) {
   std::filesystem::remove(path);
 }
 
+TEST(Whole, is_the_function_of_parts_and_copies) {
+  const auto program = Program::of({{0x00, 0x0F, "f"},
+                                    {0x10, 0x1F, "f.cold"},
+                                    {0x20, 0x2F, "g.constprop.0"},
+                                    {0x30, 0x3F, "h.part.0"},
+                                    {0x40, 0x4F, "h.isra.1"},
+                                    {0x50, 0x5F, "twice.constprop.0"},
+                                    {0x60, 0x6F, "twice.constprop.0"}});
+  const auto whole = [&](std::uint64_t address) {
+    const Whole found = program->whole(*program->function(address));
+    return std::pair(found.function->start, std::string(found.name));
+  };
+  EXPECT_EQ(whole(0x00), std::pair(std::uint64_t{0x00}, std::string("f")));
+  EXPECT_EQ(whole(0x10), std::pair(std::uint64_t{0x00}, std::string("f")));
+  EXPECT_EQ(whole(0x20), std::pair(std::uint64_t{0x20}, std::string("g.constprop.0")));
+  EXPECT_EQ(whole(0x30), std::pair(std::uint64_t{0x30}, std::string("h")));
+  EXPECT_EQ(whole(0x40), std::pair(std::uint64_t{0x30}, std::string("h")));
+  // Two functions of one name, not two parts of a function.
+  EXPECT_EQ(whole(0x50), std::pair(std::uint64_t{0x50}, std::string("twice.constprop.0")));
+  EXPECT_EQ(whole(0x60), std::pair(std::uint64_t{0x60}, std::string("twice.constprop.0")));
+}
+
 TEST(ParentName, drops_what_compilers_add) {
   EXPECT_EQ(parent_name("f"), "f");
   EXPECT_EQ(parent_name("f.cold"), "f");

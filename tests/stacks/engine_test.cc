@@ -370,6 +370,18 @@ TEST(StackEngine, parts_of_a_function_have_its_frame) {
   EXPECT_EQ(bench.quality().tail_calls, 0U);
 }
 
+TEST(StackEngine, a_single_copy_of_a_missing_function_keeps_its_name) {
+  Bench bench({"main", "f.constprop.0", "g.isra.0", "g.part.1"});
+  bench.call(bench.at(0), 1);
+  bench.ret(bench.at(1), 2);
+  bench.call(bench.at(0, 1), 1);
+  bench.branch(bench.at(2), 3);
+  bench.ret(bench.at(3), 4);
+  bench.plain(bench.at(0, 2), 1);
+  EXPECT_EQ(bench.finish(), (Folded{{"main", 3}, {"main;f.constprop.0", 2}, {"main;g", 7}}));
+  EXPECT_EQ(bench.quality().tail_calls, 0U);
+}
+
 TEST(StackEngine, veneers_and_entries_of_a_plt_have_no_frame) {
   Bench bench({"main", "f@plt", "f", "__g_veneer", "g"});
   bench.call(bench.at(0), 1);

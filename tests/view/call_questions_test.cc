@@ -123,7 +123,13 @@ TEST_F(CallQuestions, neighbours) {
   EXPECT_EQ(all_calls, row->calls);
   ASSERT_EQ(around->callees.size(), 1U);
   EXPECT_EQ(around->callees[0].function, fibonacci);
-  EXPECT_LT(around->callees[0].instructions, row->total);
+  // It only calls itself, so all instructions are its own.
+  EXPECT_EQ(around->callees[0].instructions, 0U);
+  EXPECT_GT(around->callees[0].calls, 100U);
+  std::uint64_t all_instructions = 0;
+  for (const auto& [name, each] : callers) all_instructions += each.instructions;
+  EXPECT_EQ(all_instructions, row->total);
+  EXPECT_EQ(callers["fibonacci"].instructions, 0U);
   const auto unknown = neighbours_of(whole, 123456, sample.knowledge);
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, ErrorCode::kNotFound);

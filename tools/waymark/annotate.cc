@@ -27,11 +27,9 @@
 #include "symbol_options.h"
 #include "terminal.h"
 #include "waymark/base/escape.h"
-#include "waymark/base/nearest.h"
 #include "waymark/base/plural.h"
 #include "waymark/inputs/trace_name.h"
 #include "waymark/outputs/annotation.h"
-#include "waymark/outputs/readable_name.h"
 #include "waymark/outputs/source_files.h"
 #include "window.h"
 
@@ -73,17 +71,6 @@ std::vector<ExecutedFunction> hottest(const ExecutedPrograms& programs, bool by_
   return all;
 }
 
-/// The sentence for a function that no program has.
-std::string unknown_function(const ExecutedPrograms& programs, const std::string& text) {
-  std::vector<std::string> names;
-  for (const ExecutedFunction& each : programs.functions())
-    names.push_back(outputs::readable_name(each.function->name));
-  const std::vector<std::string_view> known(names.begin(), names.end());
-  const auto meant = nearest(text, known);
-  return fmt::format("no program that was executed has a function {}{}", escaped(text),
-                     meant ? fmt::format("; did you mean {}?", escaped(*meant)) : ".");
-}
-
 /// The functions that are shown.  On failure, the exit code of what was said.
 std::expected<std::vector<ExecutedFunction>, int> choose(const ExecutedPrograms& programs,
                                                          const AnnotateOptions& options) {
@@ -91,9 +78,9 @@ std::expected<std::vector<ExecutedFunction>, int> choose(const ExecutedPrograms&
     return hottest(programs, options.by_cycles, options.top == 0 ? kUsualAnnotated : options.top);
   std::vector<ExecutedFunction> chosen;
   for (const std::string& text : options.functions) {
-    std::vector<ExecutedFunction> found = programs.find(text);
-    if (found.empty()) return std::unexpected(complain(unknown_function(programs, text), kUsage));
-    std::ranges::move(found, std::back_inserter(chosen));
+    const auto found = programs.find(text);
+    if (!found) return std::unexpected(complain(found.error().detail, kUsage));
+    std::ranges::copy(*found, std::back_inserter(chosen));
   }
   return chosen;
 }
@@ -151,14 +138,7 @@ void write(Output& output, ExecutedPrograms& programs,
 
 /// Writes what was counted; the exit code.
 int show(const inputs::Capture& capture, Counted& counted, outputs::PlaceLookup places,
-         std::string_view nothing, const AnnotateOptions& options, Output& output) {
-  // Counts with unknown gaps would mislead.
-  if (counted.code == kMemory) return counted.code;
-  if (counted.code == kOk && !counted_something(counted)) {
-    return complain(fmt::format("{}: no instruction could be counted: {}",
-                                inputs::trace_name(capture), nothing),
-                    kDamaged);
-  }
+         const AnnotateOptions& options, Output& output) {
   count::Counts all;
   for (count::Counts& counts : counted.by_source) all.add(std::move(counts));
   const outputs::AnnotationFacts facts{.whole = all.totals().instructions,
@@ -205,9 +185,15 @@ int run(const AnnotateOptions& options) {
   }
   std::optional<Selection>& selected = *selection;
   if (selected && selected->by_program()) keep_programs(counted, *selected);
-  const std::string_view nothing =
-      selected ? "none of the selected code was executed." : why_nothing(*capture, window);
-  const int code = show(*capture, counted, *std::move(places), nothing, options, *output);
+  // Counts with unknown gaps would mislead.
+  if (counted.code == kMemory) return counted.code;
+  if (counted.code == kOk && !counted_something(counted)) {
+    const int code = report_nothing(inputs::trace_name(*capture), *capture, selected, window,
+                                    missing ? &*missing : nullptr);
+    report_mismatches(*capture, code);
+    return code;
+  }
+  const int code = show(*capture, counted, *std::move(places), options, *output);
   if (missing) missing->report();
   report_mismatches(*capture, code);
   return code;
@@ -221,8 +207,8 @@ void add_annotate(Command& app, int& exit_code) {
       "annotate", "Show source lines and instructions with their execution counts");
   add_input_options(*command, options->input);
   command->add_option("FUNCTION", options->functions,
-                      "A function, by its name or an address in it (as linked); default: the "
-                      "functions with the most instructions");
+                      "A function, by its name (PROGRAM:NAME: of one program) or an address in it "
+                      "(as linked); default: the functions with the most instructions");
   add_format_option(*command, options->format, true);
   command->add_option("-o,--output", options->output, "write to this file")->type_name("FILE");
   command

@@ -16,32 +16,19 @@
 #include "run.h"
 #include "stack_pass.h"
 #include "symbol_options.h"
-#include "waymark/base/escape.h"
-#include "waymark/base/nearest.h"
 #include "waymark/inputs/trace_name.h"
 #include "waymark/outputs/call_trees.h"
-#include "waymark/outputs/readable_name.h"
+#include "waymark/outputs/function_query.h"
 
 namespace waymark::cli {
 namespace {
 
-std::string no_such_function(const stacks::Tree& tree, const std::string& text) {
-  std::vector<std::string> names;
-  for (const stacks::Code& code : tree.codes())
-    if (code.kind == stacks::CodeKind::kFunction)
-      names.push_back(outputs::readable_name(code.name));
-  const std::vector<std::string_view> known(names.begin(), names.end());
-  const auto meant = nearest(text, known);
-  return fmt::format("no function {} was executed{}", escaped(text),
-                     meant ? fmt::format("; did you mean {}?", escaped(*meant)) : ".");
-}
-
-template <class Rows, class... Table>
+template <class Rows>
 void write(TextBuffer& out, Format format, const stacks::Tree& tree, const Rows& rows,
-           const outputs::CallTreeFacts& facts, Table... table) {
-  if (format == Format::kJson) return outputs::write_json(out, tree, rows, table..., facts);
-  if (format == Format::kCsv) return outputs::write_csv(out, tree, rows, table..., facts);
-  outputs::write_text(out, tree, rows, table..., facts);
+           const outputs::CallTreeFacts& facts) {
+  if (format == Format::kJson) return outputs::write_json(out, tree, rows, facts);
+  if (format == Format::kCsv) return outputs::write_csv(out, tree, rows, facts);
+  outputs::write_text(out, tree, rows, facts);
 }
 
 int write_tables(TextBuffer& out, const stacks::Tree& tree, const CallTableRun& run,
@@ -50,12 +37,14 @@ int write_tables(TextBuffer& out, const stacks::Tree& tree, const CallTableRun& 
   for (const auto& [name, table] : {std::pair(&run.calls.callers, outputs::CallTable::kCallers),
                                     std::pair(&run.calls.callees, outputs::CallTable::kCallees)}) {
     if (name->empty()) continue;
-    const auto functions = outputs::functions_named(tree, *name);
-    if (functions.empty()) return complain(no_such_function(tree, *name), kUsage);
-    auto rows = table == outputs::CallTable::kCallers ? outputs::callers_of(tree, functions)
-                                                      : outputs::callees_of(tree, functions);
-    if (rows.size() > run.most) rows.resize(run.most);
-    write(out, run.format, tree, std::span<const outputs::CallRow>(rows), facts, table);
+    const auto functions = outputs::find_functions(tree, *name);
+    if (!functions) {
+      const bool callers = table == outputs::CallTable::kCallers;
+      return complain(
+          fmt::format("{}: {}", callers ? "--callers" : "--callees", functions.error().detail),
+          kUsage);
+    }
+    write(out, run.format, tree, outputs::call_rows(tree, *functions, table, run.most), facts);
   }
   return kOk;
 }
@@ -89,11 +78,15 @@ void add_call_table_options(Command& command, CallTableOptions& options) {
                        "show the call tree, with the instructions of each function, alone and with "
                        "its callees; --top N: only the N largest nodes");
   Option* const callers =
-      command.add_option("--callers", options.callers, "show the callers of this function")
+      command
+          .add_option("--callers", options.callers,
+                      "show the callers of this function, by any form of its name or an address "
+                      "in it (as linked)")
           ->type_name("FUNCTION");
-  Option* const callees =
-      command.add_option("--callees", options.callees, "show the callees of this function")
-          ->type_name("FUNCTION");
+  Option* const callees = command
+                              .add_option("--callees", options.callees,
+                                          "show the callees of this function, in the same forms")
+                              ->type_name("FUNCTION");
   for (Option* const option : {tree, callers, callees})
     for (const char* const other : {"--by", "--edges", "--functions"})
       option->excludes(command.get_option(other));
@@ -136,19 +129,20 @@ int write_call_tables(const CallTableRun& run) {
   if (run.calls.tree) options.root_name = root_namer(*capture, Roots::kProcesses);
   stacks::Engine engine(std::move(options));
   set_sources(engine, *capture);
-  const int traced = trace_stacks(*capture, *selection, window, *output, engine);
+  MissingCode missing(*capture, *selection);
+  const int traced =
+      trace_stacks(*capture, *selection, window, *output, engine,
+                   [&](std::span<const Element> elements) { missing.observe(elements); });
   const stacks::Inclusive whole = engine.tree().whole();
   if (traced == kOk && whole.instructions == 0) {
-    return complain(
-        fmt::format(
-            "{}: no instruction could be counted: {}", inputs::trace_name(*capture),
-            *selection ? "none of the selected code was executed." : why_nothing(*capture, window)),
-        kDamaged);
+    return report_nothing(inputs::trace_name(*capture), *capture, *selection, window,
+                          missing.programs());
   }
   int code = write_tables(output->text(), engine.tree(), run,
                           {.cycles = whole.cycles != 0, .complete = traced == kOk});
   code = finish_output(*output, code == kOk ? traced : code);
   report_quality(engine);
+  missing.report();
   report_mismatches(*capture, code);
   if (run.statistics && code != kReaderLeft) {
     print_stack_quality(engine);

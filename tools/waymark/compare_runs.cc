@@ -16,7 +16,6 @@
 #include "run_reader.h"
 #include "stack_pass.h"
 #include "waymark/outputs/call_trees.h"
-#include "waymark/outputs/readable_name.h"
 #include "waymark/perf/process_images.h"
 #include "waymark/perf/program_files.h"
 
@@ -30,11 +29,11 @@ bool is_asked_for(std::string_view name) {
   return name == "Call" || name == "SVC" || name == "SMC" || name == "Hyp";
 }
 
-/// Whether a range begins a function with one of these names.
-class NamedFunctions {
+/// Whether a range begins one of these functions.
+class BeginsFunction {
  public:
-  NamedFunctions(outputs::PlaceLookup places, std::vector<std::string> names)
-      : places_(std::move(places)), names_(std::move(names)) {}
+  BeginsFunction(outputs::PlaceLookup places, std::vector<outputs::FunctionMatch> functions)
+      : places_(std::move(places)), functions_(std::move(functions)) {}
 
   bool operator()(const Element& range) {
     const program::Place place = places_(range, range.start);
@@ -43,10 +42,8 @@ class NamedFunctions {
     if (function == nullptr || function->start != place.address) return false;
     const auto [known, is_new] = known_.try_emplace(function, false);
     if (is_new) {
-      const std::string readable = outputs::readable_name(function->name);
-      known->second = std::ranges::any_of(names_, [&](const std::string& name) {
-        return name == function->name || name == readable ||
-               (readable.starts_with(name) && readable.substr(name.size()).starts_with('('));
+      known->second = std::ranges::any_of(functions_, [&](outputs::FunctionMatch& each) {
+        return each.matches(*place.program, *function);
       });
     }
     return known->second;
@@ -54,7 +51,7 @@ class NamedFunctions {
 
  private:
   outputs::PlaceLookup places_;
-  std::vector<std::string> names_;
+  std::vector<outputs::FunctionMatch> functions_;
   std::map<const program::Function*, bool> known_;
 };
 
@@ -84,6 +81,7 @@ std::expected<std::unique_ptr<ComparedRuns>, int> ComparedRuns::open(
     if (!opened) return std::unexpected(opened.error());
     runs->runs_[side] = *std::move(opened);
   }
+  if (const int code = runs->refuse_unknown(); code != kOk) return std::unexpected(code);
   return runs;
 }
 
@@ -99,9 +97,10 @@ std::expected<ComparedRuns::Opened, int> ComparedRuns::open_run(Side side, bool 
         kInput));
   }
   Opened opened{.capture = std::make_unique<inputs::Capture>(*std::move(capture))};
-  auto places = place_lookup(*opened.capture, options_.symbols);
+  auto places = program_places(*opened.capture, options_.symbols);
   if (places) {
-    opened.places = *std::move(places);
+    if (const int code = find_ignored(opened, *places); code != kOk) return std::unexpected(code);
+    opened.places = std::move(places->lookup);
   } else if (places.error().code != ErrorCode::kNotFound || !options_.symbols.files.empty()) {
     return std::unexpected(complain(places.error().detail, kInput));
   } else if (!options_.ignored_functions.empty()) {
@@ -110,6 +109,27 @@ std::expected<ComparedRuns::Opened, int> ComparedRuns::open_run(Side side, bool 
     note(places.error().detail + " Addresses are compared.");
   }
   return opened;
+}
+
+int ComparedRuns::find_ignored(Opened& opened, const ProgramPlaces& places) const {
+  for (const std::string& name : options_.ignored_functions) {
+    // A function may be in the programs of the other run only.
+    auto function = outputs::FunctionMatch::find(places.programs, name, true);
+    if (!function) return complain("--ignore-function: " + function.error().detail, kUsage);
+    opened.ignored.push_back(*std::move(function));
+  }
+  return kOk;
+}
+
+/// A name that no program of either run has.
+int ComparedRuns::refuse_unknown() const {
+  for (std::size_t i = 0; i < options_.ignored_functions.size(); ++i) {
+    const bool known = std::ranges::any_of(runs_, [&](const Opened& run) {
+      return run.capture->processes() != nullptr || run.ignored[i].unknown().empty();
+    });
+    if (!known) return complain("--ignore-function: " + runs_[0].ignored[i].unknown(), kUsage);
+  }
+  return kOk;
 }
 
 std::vector<std::string> ComparedRuns::input_files() const {
@@ -134,7 +154,7 @@ diff::RunOptions ComparedRuns::run_options(const Opened& opened) const {
     };
   }
   if (!options_.ignored_functions.empty())
-    options.ignores_function = NamedFunctions(opened.places, options_.ignored_functions);
+    options.ignores_function = BeginsFunction(opened.places, opened.ignored);
   for (const inputs::CaptureSource& source : opened.capture->sources()) {
     const Protocol protocol = source.source->protocol();
     options.timestamps_repeat_cycles[source.id] =

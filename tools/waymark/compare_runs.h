@@ -43,12 +43,17 @@ class ComparedRuns {
   struct Opened {
     std::unique_ptr<inputs::Capture> capture;
     outputs::PlaceLookup places{};
+    /// The functions that are left out, in the order of the options.
+    std::vector<outputs::FunctionMatch> ignored{};
   };
 
   explicit ComparedRuns(CompareOptions options) : options_(std::move(options)) {}
   std::expected<Opened, int> open_run(diff::Side side, bool again) const;
   [[nodiscard]] diff::RunOptions run_options(const Opened& opened) const;
   [[nodiscard]] std::function<diff::ThreadName(const Element&)> thread_names(diff::Side side) const;
+  /// Finds the functions that are left out.  kOk, or the exit code of what was said.
+  int find_ignored(Opened& opened, const ProgramPlaces& places) const;
+  [[nodiscard]] int refuse_unknown() const;
   void add_programs(diff::Side side);
   int compare();
   int locate(diff::Side side);

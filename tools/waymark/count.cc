@@ -209,7 +209,7 @@ int run_sum(CountOptions options) {
   wanted.selection = options.selection;
   wanted.threads = options.threads;
   ProgramSum sum;
-  Collector collected(wanted, {.code = true, .programs = false},
+  Collector collected(wanted, {.code = true, .names = false},
                       [&sum](const count::Counts& counts, const profile::Locate& locate) {
                         sum.add(counts, locate);
                       });
@@ -289,11 +289,9 @@ int run(CountOptions options) {
   // Counts with unknown gaps would mislead.
   if (code == kMemory) return code;
   if (code == kOk && !counted_something(counted)) {
-    code = complain(
-        fmt::format(
-            "{}: no instruction could be counted: {}", inputs::trace_name(*capture),
-            *selection ? "none of the selected code was executed." : why_nothing(*capture, window)),
-        kDamaged);
+    code = report_nothing(inputs::trace_name(*capture), *capture, *selection, window,
+                          missing ? &*missing : nullptr);
+    missing.reset();
   }
   // Ctrl-C is the usual end of a live trace.
   const bool is_live_end = capture->live() && counted.code == kInterrupted;

@@ -1,5 +1,7 @@
 #include "counting.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -205,12 +207,24 @@ bool counted_something(const Counted& counted) {
   });
 }
 
-std::string_view why_nothing(const inputs::Capture& capture, const Window& window) {
-  if (window.given()) return "nothing was executed in this part of the trace.";
-  if (!any_sync_point(capture)) {
-    return "no synchronisation point was found; `waymark info` shows what is in the trace.";
+int report_nothing(std::string_view input, const inputs::Capture& capture,
+                   const std::optional<Selection>& selection, const Window& window,
+                   const MissingPrograms* missing) {
+  const bool is_missing = missing != nullptr && !missing->empty();
+  std::string_view why = "no source that traces instructions has a program image.";
+  if (is_missing) {
+    why = "the programs that ran are missing.";
+  } else if (selection) {
+    why = "none of the selected code was executed.";
+  } else if (window.given()) {
+    why = "nothing was executed in this part of the trace.";
+  } else if (!any_sync_point(capture)) {
+    why = "no synchronisation point was found; `waymark info` shows what is in the trace.";
   }
-  return "no source that traces instructions has a program image.";
+  const int code =
+      complain(fmt::format("{}: no instruction could be counted: {}", input, why), kDamaged);
+  if (missing != nullptr) missing->report();
+  return code;
 }
 
 }  // namespace waymark::cli

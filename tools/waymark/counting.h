@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "exit_code.h"
+#include "missing_programs.h"
 #include "output.h"
 #include "selection.h"
 #include "waymark/count/counter.h"
@@ -41,7 +42,10 @@ void keep_programs(Counted& counted, Selection& selection);
 
 bool counted_something(const Counted& counted);
 
-/// Why nothing was counted, as the end of a sentence.
-std::string_view why_nothing(const inputs::Capture& capture, const Window& window);
+/// Says that no instruction of an input was counted and why, and which programs are missing, with
+/// the remedy.  The exit code.  `missing`: nullptr if the capture is not a recording.
+int report_nothing(std::string_view input, const inputs::Capture& capture,
+                   const std::optional<Selection>& selection, const Window& window,
+                   const MissingPrograms* missing);
 
 }  // namespace waymark::cli

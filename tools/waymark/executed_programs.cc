@@ -9,6 +9,7 @@
 
 #include "waymark/base/number.h"
 #include "waymark/outputs/code_listing.h"
+#include "waymark/outputs/function_query.h"
 #include "waymark/outputs/readable_name.h"
 #include "waymark/perf/process_images.h"
 
@@ -16,22 +17,6 @@ namespace waymark::cli {
 namespace {
 
 /// A name as in the source without its parameters: "app::run" of "app::run(int)".
-std::string_view without_parameters(std::string_view readable) {
-  if (!readable.ends_with(')') && !readable.ends_with(" const")) return readable;
-  unsigned depth = 0;
-  for (std::size_t at = readable.size(); at-- > 0;) {
-    if (readable[at] == ')') ++depth;
-    if (readable[at] == '(' && --depth == 0) return readable.substr(0, at);
-  }
-  return readable;
-}
-
-bool has_name(const program::Function& function, const std::string& name) {
-  if (function.name == name) return true;
-  const std::string readable = outputs::readable_name(function.name);
-  return readable == name || without_parameters(readable) == name;
-}
-
 std::string with_offset(std::string name, std::uint64_t offset) {
   if (offset == 0) return name;
   char digits[16];
@@ -111,19 +96,15 @@ ExecutedFunction ExecutedPrograms::sum(std::size_t program,
   return {.program = program, .function = function};
 }
 
-std::vector<ExecutedFunction> ExecutedPrograms::find(const std::string& text) const {
+Result<std::vector<ExecutedFunction>> ExecutedPrograms::find(const std::string& text) const {
+  std::vector<const program::Program*> programs;
+  for (const Executed& executed : programs_) programs.push_back(executed.program);
+  auto named = outputs::find_functions(programs, text);
+  if (!named) return std::unexpected(std::move(named).error());
   std::vector<ExecutedFunction> found;
-  for (std::size_t number = 0; number < programs_.size(); ++number) {
-    const program::Program& program = *programs_[number].program;
-    for (const program::Function& function : program.functions())
-      if (has_name(function, text)) found.push_back(sum(number, &function));
-  }
-  if (!found.empty()) return found;
-  const auto address = parse_number(text);
-  if (!address) return found;
-  for (std::size_t number = 0; number < programs_.size(); ++number) {
-    const program::Function* const function = programs_[number].program->function(*address);
-    if (function != nullptr) found.push_back(sum(number, function));
+  for (const outputs::NamedFunction& each : *named) {
+    const auto at = std::ranges::find(programs, each.program);
+    found.push_back(sum(static_cast<std::size_t>(at - programs.begin()), each.function));
   }
   return found;
 }

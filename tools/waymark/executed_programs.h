@@ -34,9 +34,9 @@ class ExecutedPrograms {
 
   /// All functions of which something was executed, in no particular order.
   [[nodiscard]] const std::vector<ExecutedFunction>& functions() const { return functions_; }
-  /// Functions with this name (the linker's, that of the source, or that of the source without its
-  /// parameters) or with code at this address, of all programs of which something was executed.
-  [[nodiscard]] std::vector<ExecutedFunction> find(const std::string& text) const;
+  /// The function, or its parts, of the programs of which something was executed: see
+  /// outputs::find_functions().
+  [[nodiscard]] Result<std::vector<ExecutedFunction>> find(const std::string& text) const;
 
   /// The function with its code, counts and source lines.  The result refers to this object.
   outputs::AnnotatedFunction annotate(const ExecutedFunction& function);

@@ -17,6 +17,7 @@
 #include "exit_code.h"
 #include "export_events.h"
 #include "image_mismatches.h"
+#include "missing_programs.h"
 #include "option_values.h"
 #include "other_sources.h"
 #include "output.h"
@@ -183,19 +184,20 @@ class Pass {
     if (wanted_.format.make_timeline != nullptr) options.sink = &relay;
     auto made = std::make_unique<stacks::Engine>(std::move(options));
     set_sources(*made, capture);
-    const int code = recorded != nullptr ? recorded->play(capture, used.places, *selection, made)
-                     : wanted_.format.make_timeline != nullptr
-                         ? trace_timeline(capture, *selection, window, *made, relay)
-                         : trace_stacks(capture, *selection, window, *output_, *made);
+    MissingCode missing(capture, *selection);
+    const int code =
+        recorded != nullptr ? recorded->play(capture, used.places, *selection, made)
+        : wanted_.format.make_timeline != nullptr
+            ? trace_timeline(capture, *selection, window, *made, relay, missing)
+            : trace_stacks(capture, *selection, window, *output_, *made,
+                           [&](std::span<const Element> elements) { missing.observe(elements); });
     if (recorded != nullptr && code != kOk) return code;
     stacks::Engine& engine = *made;
     if (engine.tree().whole().instructions == 0 && code == kOk) {
-      return complain(fmt::format("{}: no instruction could be counted: {}", path,
-                                  *selection ? "none of the selected code was executed."
-                                             : why_nothing(capture, window)),
-                      kDamaged);
+      return report_nothing(path, capture, *selection, window, missing.programs());
     }
     report_quality(engine);
+    missing.report();
     report_mismatches(capture, code);
     if (wanted_.inputs.size() == 1) {
       tree_ = engine.take_tree();
@@ -227,10 +229,11 @@ class Pass {
           place.program == nullptr ? nullptr : place.program->function(place.address);
       stacks::Code of{.kind = stacks::CodeKind::kUnknown};
       if (function != nullptr) {
+        const auto [whole, name] = place.program->whole(*function);
         of = {.kind = stacks::CodeKind::kFunction,
-              .name = function->name,
+              .name = std::string(name),
               .program = place.program->path(),
-              .start = function->start,
+              .start = whole->start,
               .source = place.program};
       }
       const stacks::NodeId node = tree_.child(stacks::kRootNode, tree_.code(of));
@@ -283,7 +286,8 @@ class Pass {
   }
 
   int trace_timeline(inputs::Capture& capture, const std::optional<Selection>& selection,
-                     Window& window, stacks::Engine& engine, EventRelay& relay) {
+                     Window& window, stacks::Engine& engine, EventRelay& relay,
+                     MissingCode& missing) {
     const auto writer = wanted_.format.make_timeline(output_->text());
     const exports::ToNanoseconds clock = clock_of(capture);
     exports::StackTimeline slices(*writer, engine.tree(), clock, track_namer(capture));
@@ -295,6 +299,7 @@ class Pass {
                                                                    *writer, slices, clock);
     const int code = trace_stacks(capture, selection, window, *output_, engine,
                                   [&](std::span<const Element> elements) {
+                                    missing.observe(elements);
                                     if (others != nullptr) others->add(elements);
                                   });
     timeline.finish();

@@ -135,7 +135,9 @@ class TablePass {
     std::optional<CallRows> calls;
     if (calls_.is_open()) calls.emplace(capture, places_, options_.stacks, calls_);
     bool executed = false;
+    MissingCode missing(capture, selection_);
     const auto take = [&](std::span<const Element> elements) {
+      missing.observe(elements);
       if (messages) messages->add(elements);
       if (calls_.is_open()) calls_.output().settle();
       executed = add(elements) || executed;
@@ -157,12 +159,15 @@ class TablePass {
     capture.tree().set_observer(nullptr);
     if (code == kOutput) return finish_output(output, code);
     if (code == kOk && !executed) {
-      return complain(
+      const int nothing_decoded = complain(
           fmt::format("{}: nothing could be decoded: {}", inputs::trace_name(capture),
                       options_.selection.given() ? "nothing that was selected is in the trace."
                                                  : nothing_decoded_reason(capture)),
           kDamaged);
+      missing.report();
+      return nothing_decoded;
     }
+    missing.report();
     return code;
   }
 
@@ -188,7 +193,7 @@ class TablePass {
 
   /// `notes`: see CollectNeeds.
   int count(bool notes) {
-    Collector collected(options_, {.code = false, .programs = false, .notes = notes});
+    Collector collected(options_, {.code = false, .names = false, .notes = notes});
     if (const int code = collected.add(input_.path); code != kOk) return code;
     return write_counts(collected, folder_, input_);
   }

@@ -1,8 +1,11 @@
 // waymark find: where something happened.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "command.h"
 #include "commands.h"
@@ -16,14 +19,15 @@
 #include "run.h"
 #include "selection.h"
 #include "symbol_options.h"
+#include "waymark/base/escape.h"
 #include "waymark/base/number.h"
 #include "waymark/image/address_text.h"
 #include "waymark/index/finder.h"
 #include "waymark/index/seek.h"
 #include "waymark/inputs/trace_name.h"
 #include "waymark/outputs/csv.h"
+#include "waymark/outputs/function_query.h"
 #include "waymark/outputs/json.h"
-#include "waymark/outputs/readable_name.h"
 #include "window.h"
 
 namespace waymark::cli {
@@ -136,38 +140,37 @@ std::string value_text(const Landmark& landmark) {
 /// The addresses that --address asks for.
 class Wanted {
  public:
-  explicit Wanted(image::AddressRange range) : range_(range) {}
+  /// `text`: what it is called in messages.
+  Wanted(std::vector<image::AddressRange> ranges, std::string text)
+      : text_(std::move(text)), ranges_(std::move(ranges)) {}
   /// A function, wherever the programs of a recording have it.
-  Wanted(std::string name, outputs::PlaceLookup places)
-      : name_(std::move(name)), places_(std::move(places)) {}
+  Wanted(outputs::FunctionMatch function, std::string text, outputs::PlaceLookup places)
+      : text_(std::move(text)), places_(std::move(places)), function_(std::move(function)) {}
 
   [[nodiscard]] bool touches(const Element& element) {
-    if (!places_) return range_.touches(element.start, element.end);
+    if (!places_) {
+      return std::ranges::any_of(ranges_, [&](const image::AddressRange& range) {
+        return range.touches(element.start, element.end);
+      });
+    }
     return is_in(element, element.start) || is_in(element, element.end - element.last_size);
   }
-  [[nodiscard]] std::string text() const {
-    return places_ ? name_ : image::address_range_text(range_);
-  }
+  [[nodiscard]] const std::string& text() const { return text_; }
+  /// Why it is not known whether there is such a function; empty: there is.
+  [[nodiscard]] const std::string& unknown() const { return function_.unknown(); }
 
  private:
   [[nodiscard]] bool is_in(const Element& element, std::uint64_t address) {
     const program::Place place = places_(element, address);
     const program::Function* const function =
         place.program == nullptr ? nullptr : place.program->function(place.address);
-    if (function == nullptr) return false;
-    if (function->name == name_) return true;
-    if (function != asked_) {
-      asked_ = function;
-      is_name_ = outputs::readable_name(function->name) == name_;
-    }
-    return is_name_;
+    return function != nullptr && function_.matches(*place.program, *function);
   }
 
-  image::AddressRange range_{};
-  std::string name_;
+  std::string text_;
+  std::vector<image::AddressRange> ranges_;
   outputs::PlaceLookup places_;
-  const program::Function* asked_ = nullptr;  ///< Of which is_name_ is known.
-  bool is_name_ = false;
+  outputs::FunctionMatch function_;
 };
 
 /// Reads --address for a recording, in which a name can have many addresses.
@@ -179,25 +182,40 @@ Result<Wanted> wanted_in_recording(const FindOptions& options, const inputs::Cap
                 "in a perf recording, name a function alone, not as one end of a range.");
   };
   const auto range = image::parse_address_range(options.address, lookup);
-  if (range) return Wanted(*range);
+  if (range) return Wanted({*range}, image::address_range_text(*range));
   if (!whole) return std::unexpected(range.error());
-  auto places = place_lookup(capture, {.functions = true, .files = options.symbols});
-  if (!places) return std::unexpected(places.error());
-  return Wanted(options.address, *std::move(places));
+  auto places = program_places(capture, {.functions = true, .files = options.symbols});
+  if (!places) return std::unexpected(std::move(places).error());
+  auto function = places->match(options.address);
+  if (!function) return std::unexpected(std::move(function).error());
+  return Wanted(*std::move(function), options.address, std::move(places->lookup));
 }
 
-/// Reads --address.  Symbols are loaded when a name asks for them.
-Result<image::AddressRange> address_range(const FindOptions& options,
-                                          const inputs::Capture& capture) {
-  std::optional<Result<image::Symbols>> symbols;
+/// Reads --address.  Programs are read when a name asks for them.
+Result<Wanted> wanted_in_image(const FindOptions& options, const inputs::Capture& capture) {
+  std::optional<Result<ProgramPlaces>> places;
+  std::vector<image::AddressRange> whole;
   const auto lookup = [&](std::string_view name) -> Result<image::AddressRange> {
-    if (!symbols) symbols = load_symbols(capture, {.functions = true, .files = options.symbols});
-    if (!*symbols) return std::unexpected(symbols->error());
-    return image::function_lookup(**symbols)(name);
+    if (!places) places = program_places(capture, {.functions = true, .files = options.symbols});
+    if (!*places) return std::unexpected(places->error());
+    const auto found = outputs::find_functions((*places)->programs, std::string(name));
+    if (!found) return std::unexpected(found.error());
+    std::vector<image::AddressRange> ranges;
+    for (const outputs::NamedFunction& each : *found) {
+      const auto more = (*places)->image->addresses(*each.program, *each.function);
+      ranges.insert(ranges.end(), more.begin(), more.end());
+    }
+    if (ranges.empty()) {
+      return fail(ErrorCode::kInvalidArgument,
+                  fmt::format("'{}' is a function that is not in memory.", escaped(name)));
+    }
+    if (name == options.address) whole = ranges;
+    return ranges.front();
   };
-  auto range = image::parse_address_range(options.address, lookup);
-  if (!range && symbols && !*symbols) return std::unexpected(symbols->error());
-  return range;
+  const auto range = image::parse_address_range(options.address, lookup);
+  if (!range) return std::unexpected(places && !*places ? places->error() : range.error());
+  if (whole.size() > 1) return Wanted(std::move(whole), options.address);
+  return Wanted({*range}, image::address_range_text(*range));
 }
 
 void write_count(const FindOptions& options, std::uint64_t count, TextBuffer& out) {
@@ -391,9 +409,11 @@ int find_address(const FindOptions& options, Wanted& wanted, inputs::Capture& ca
   if (options.count) {
     write_count(options, count, output.text());
   } else if (count == 0) {
-    return complain(fmt::format("{}: nothing was executed in {}{}", inputs::trace_name(capture),
-                                wanted.text(), why_nothing(capture)),
-                    kDamaged);
+    return complain(
+        fmt::format(
+            "{}: nothing was executed in {}{}", inputs::trace_name(capture), wanted.text(),
+            wanted.unknown().empty() ? std::string(why_nothing(capture)) : ": " + wanted.unknown()),
+        kDamaged);
   }
   return kOk;
 }
@@ -414,15 +434,10 @@ int run(const FindOptions& options) {
   if (!selection) return complain(selection.error().detail, kUsage);
   std::optional<Wanted> wanted;
   if (decode) {
-    if (capture->processes() != nullptr) {
-      auto found = wanted_in_recording(options, *capture);
-      if (!found) return complain(fmt::format("--address: {}", found.error().detail), kUsage);
-      wanted = *std::move(found);
-    } else {
-      const auto found = address_range(options, *capture);
-      if (!found) return complain(fmt::format("--address: {}", found.error().detail), kUsage);
-      wanted = Wanted(*found);
-    }
+    auto found = capture->processes() != nullptr ? wanted_in_recording(options, *capture)
+                                                 : wanted_in_image(options, *capture);
+    if (!found) return complain(fmt::format("--address: {}", found.error().detail), kUsage);
+    wanted = *std::move(found);
   }
   std::vector<std::string> inputs = window.input_files(*capture);
   const std::vector<std::string> programs = program_paths(options.symbols);
@@ -473,7 +488,7 @@ void add_find(Command& app, int& exit_code) {
   command
       ->add_option("--address", options->address,
                    "executed ranges that touch these addresses: A, A..B (excluding B), A+LENGTH, "
-                   "or the name of a function; decodes the trace between --from and --to")
+                   "or a function: NAME or PROGRAM:NAME; decodes the trace between --from and --to")
       ->type_name("RANGE")
       ->group(what);
   command->add_flag("--count", options->count, "only print the number of matches");

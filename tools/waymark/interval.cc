@@ -99,12 +99,13 @@ class Measurement {
 };
 
 /// The sentence for a measurement without any interval.
-std::string nothing_sentence(const outputs::IntervalReport& report) {
-  const auto never = [](const std::string& name) {
-    return fmt::format("{} does not occur in the trace.", escaped(name));
+std::string nothing_sentence(const outputs::IntervalReport& report,
+                             const std::array<std::string, 2>& unknown) {
+  const auto never = [](const std::string& name, const std::string& why) {
+    return why.empty() ? fmt::format("{} does not occur in the trace.", escaped(name)) : why;
   };
-  if (report.begun == 0) return never(report.from);
-  if (report.ended == 0) return never(report.to);
+  if (report.begun == 0) return never(report.from, unknown[0]);
+  if (report.ended == 0) return never(report.to, unknown[1]);
   return fmt::format("{} never follows {} in one source without a gap between them.",
                      escaped(report.to), escaped(report.from));
 }
@@ -135,9 +136,13 @@ Result<std::array<Occurrence, 2>> parse_ends(const IntervalOptions& options,
     }
     ends[i] = *std::move(end);
     if (!ends[i].names_function()) continue;
-    auto places = place_lookup(capture, options.symbols);
-    if (!places) return std::unexpected(places.error());
-    ends[i].set_places(*std::move(places));
+    auto found = ends[i].find_function(capture, options.symbols);
+    if (found) continue;
+    if (found.error().code == ErrorCode::kInvalidArgument) {
+      found.error().detail =
+          fmt::format("{}: {}", i == 0 ? "--from" : "--to", found.error().detail);
+    }
+    return std::unexpected(std::move(found).error());
   }
   return ends;
 }
@@ -170,6 +175,7 @@ int run(const IntervalOptions& options) {
   }
   std::optional<MissingPrograms> missing;
   if (capture->processes() != nullptr) missing.emplace(*capture);
+  const std::array<std::string, 2> unknown{(*ends)[0].unknown(), (*ends)[1].unknown()};
   Measurement measurement(std::move((*ends)[0]), std::move((*ends)[1]));
   TextBuffer text;
   const auto observe = [&](std::span<const Element> elements) {
@@ -191,8 +197,9 @@ int run(const IntervalOptions& options) {
   const outputs::IntervalReport report = measurement.finish(options.from, options.to);
   if (report.pairs == 0) {
     if (code == kOk)
-      code = complain(fmt::format("{}: {}", inputs::trace_name(*capture), nothing_sentence(report)),
-                      kDamaged);
+      code = complain(
+          fmt::format("{}: {}", inputs::trace_name(*capture), nothing_sentence(report, unknown)),
+          kDamaged);
   } else {
     if (code != kOk) note("these are the measurements before the end.");
     write(output->text(), report, options);
@@ -218,7 +225,8 @@ void add_interval(Command& app, int& exit_code) {
   add_input_options(*command, options->input);
   command
       ->add_option("--from", options->from,
-                   "the start of an interval: a function, NAME+OFFSET, an address after 0x, "
+                   "the start of an interval: a function (NAME or PROGRAM:NAME), NAME+OFFSET, an "
+                   "address after 0x, "
                    "event:N, exception:N, port:N or text:WORDS")
       ->type_name("WHAT")
       ->required();

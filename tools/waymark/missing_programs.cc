@@ -92,6 +92,28 @@ void MissingPrograms::add(const count::Counts& counts) {
   add(times);
 }
 
+bool MissingPrograms::empty() const {
+  const std::lock_guard lock(mutex_);
+  return times_.empty();
+}
+
+MissingCode::MissingCode(const inputs::Capture& capture, const std::optional<Selection>& selection)
+    : selection_(selection) {
+  if (capture.processes() != nullptr) programs_ = std::make_unique<MissingPrograms>(capture);
+}
+
+void MissingCode::observe(std::span<const Element> elements) {
+  if (programs_ == nullptr) return;
+  for (const Element& element : elements) {
+    if (element.kind == ElementKind::kAddrNacc && (!selection_ || selection_->shows(element)))
+      programs_->add(element);
+  }
+}
+
+void MissingCode::report() const {
+  if (programs_ != nullptr) programs_->report();
+}
+
 void MissingPrograms::report() const {
   const std::lock_guard lock(mutex_);
   if (times_.empty()) return;

@@ -4,9 +4,13 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 
+#include "selection.h"
 #include "waymark/count/counts.h"
 #include "waymark/element/element.h"
 #include "waymark/inputs/capture.h"
@@ -40,6 +44,7 @@ class MissingPrograms {
 
   [[nodiscard]] const perf::ProcessImages& images() const { return images_; }
 
+  [[nodiscard]] bool empty() const;
   /// Prints a table to standard error if something was missing.
   void report() const;
 
@@ -55,6 +60,22 @@ class MissingPrograms {
   const perf::ProcessImages& images_;
   mutable std::mutex mutex_;
   Times times_;
+};
+
+/// Collects what is missing of a capture that is decoded, if it is a recording.  Not thread safe.
+class MissingCode {
+ public:
+  /// `capture` must outlive the object.
+  MissingCode(const inputs::Capture& capture, const std::optional<Selection>& selection);
+
+  void observe(std::span<const Element> elements);
+  /// nullptr: the capture is not a recording.
+  [[nodiscard]] const MissingPrograms* programs() const { return programs_.get(); }
+  void report() const;
+
+ private:
+  std::optional<Selection> selection_;
+  std::unique_ptr<MissingPrograms> programs_;
 };
 
 }  // namespace waymark::cli

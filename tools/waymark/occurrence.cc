@@ -7,7 +7,6 @@
 
 #include "waymark/base/escape.h"
 #include "waymark/base/number.h"
-#include "waymark/outputs/readable_name.h"
 
 namespace waymark::cli {
 namespace {
@@ -73,11 +72,15 @@ Result<Occurrence> Occurrence::parse(const std::string& text) {
   return made;
 }
 
-bool Occurrence::has_name(const program::Function& function) {
-  if (&function == asked_) return is_name_;
-  asked_ = &function;
-  is_name_ = function.name == name_ || outputs::readable_name(function.name) == name_;
-  return is_name_;
+Result<void> Occurrence::find_function(const inputs::Capture& capture,
+                                       const SymbolOptions& symbols) {
+  auto places = program_places(capture, symbols);
+  if (!places) return std::unexpected(std::move(places).error());
+  auto function = places->match(name_);
+  if (!function) return fail(ErrorCode::kInvalidArgument, std::move(function).error().detail);
+  places_ = std::move(places->lookup);
+  function_ = *std::move(function);
+  return {};
 }
 
 std::optional<std::uint64_t> Occurrence::in_range(const Element& element) {
@@ -92,7 +95,7 @@ std::optional<std::uint64_t> Occurrence::in_range(const Element& element) {
       const program::Place place = places_(element, address);
       const program::Function* const function =
           place.program == nullptr ? nullptr : place.program->function(place.address);
-      if (function == nullptr || !has_name(*function)) return std::nullopt;
+      if (function == nullptr || !function_.matches(*place.program, *function)) return std::nullopt;
       return address - place.address + function->start + value_;
     };
     auto wanted = find(element.start);

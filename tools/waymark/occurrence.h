@@ -8,10 +8,12 @@
 #include <string>
 #include <string_view>
 
+#include "symbol_options.h"
 #include "waymark/base/result.h"
 #include "waymark/element/element.h"
 #include "waymark/inputs/capture.h"
 #include "waymark/outputs/function_names.h"
+#include "waymark/outputs/function_query.h"
 
 namespace waymark::cli {
 
@@ -32,10 +34,11 @@ class Occurrence {
 
   [[nodiscard]] bool names_function() const { return kind_ == Kind::kFunction; }
   [[nodiscard]] bool names_text() const { return kind_ == Kind::kText; }
-  /// For names_function().
-  void set_places(outputs::PlaceLookup places) { places_ = std::move(places); }
-  /// Whether any program has the function.
-  [[nodiscard]] const std::string& name() const { return name_; }
+  /// Finds the function in the programs of a capture, which must outlive the object.  Errors as
+  /// those of program_places(); kInvalidArgument: there is no such function, or several.
+  Result<void> find_function(const inputs::Capture& capture, const SymbolOptions& symbols);
+  /// Why it is not known whether there is such a function; empty: there is.
+  [[nodiscard]] const std::string& unknown() const { return function_.unknown(); }
 
   /// Whether it happens at the element; if so, after how many of its instructions.  `message`: the
   /// text of an element of the kind kCustom.
@@ -46,14 +49,12 @@ class Occurrence {
 
   std::optional<std::uint64_t> in_range(const Element& element);
   bool ends_line(const Element& element);
-  bool has_name(const program::Function& function);
 
   Kind kind_ = Kind::kFunction;
   std::string name_;         ///< kFunction, kText.
   std::uint64_t value_ = 0;  ///< All others; kFunction: the offset.
   outputs::PlaceLookup places_;
-  const program::Function* asked_ = nullptr;  ///< Of which is_name_ is known.
-  bool is_name_ = false;
+  outputs::FunctionMatch function_;
   std::map<std::pair<TraceId, std::uint32_t>, std::string> lines_;  ///< By port.
 };
 

@@ -18,8 +18,7 @@
 namespace waymark::cli {
 
 CollectNeeds needs_of(const exports::Format& format) {
-  return {.code = format.make_database == nullptr,
-          .programs = format.make_database == nullptr && !format.any_program};
+  return {.code = format.make_database == nullptr, .names = format.needs_names};
 }
 
 int Collector::add(const std::string& path, const Precounted* known) {
@@ -43,10 +42,8 @@ int Collector::add_input(const std::string& path, const Precounted* known) {
   inputs::Capture& capture = used.capture;
   auto selection = select_in(capture, options_.selection);
   if (!selection) return complain(selection.error().detail, kUsage);
-  auto places = place_lookup(capture, options_.symbols);
-  if (!places && !needs_.programs && places.error().code == ErrorCode::kNotFound) {
-    places = [](const Element& /*element*/, std::uint64_t /*address*/) { return program::Place(); };
-  }
+  auto places = needs_.names ? place_lookup(capture, options_.symbols)
+                             : any_place_lookup(capture, options_.symbols);
   if (!places) return complain(places.error().detail, kInput);
   const std::vector<std::string> files =
       window.input_files(capture, program_paths(options_.symbols.files));
@@ -68,10 +65,7 @@ int Collector::add_input(const std::string& path, const Precounted* known) {
   if (*selection && (*selection)->by_program()) keep_programs(counted, **selection);
   if (counted.code == kMemory || counted.code == kInterrupted) return counted.code;
   if (needs_.code && counted.code == kOk && !counted_something(counted)) {
-    return complain(fmt::format("{}: no instruction could be counted: {}", path,
-                                *selection ? "none of the selected code was executed."
-                                           : why_nothing(capture, window)),
-                    kDamaged);
+    return report_nothing(path, capture, *selection, window, missing ? &*missing : nullptr);
   }
   used.locate = program_locator(capture, *std::move(places));
   bool is_new = false;

@@ -20,9 +20,9 @@ namespace waymark::cli {
 
 /// The data that a format needs from its inputs.
 struct CollectNeeds {
-  bool code = true;      ///< An input in which no instruction is counted is an error.
-  bool programs = true;  ///< So is one without a program.
-  bool notes = true;     ///< What is doubtful about an input is said; false: it was said before.
+  bool code = true;   ///< An input in which no instruction is counted is an error.
+  bool names = true;  ///< So is one without names of functions.
+  bool notes = true;  ///< What is doubtful about an input is said; false: it was said before.
 };
 
 CollectNeeds needs_of(const exports::Format& format);

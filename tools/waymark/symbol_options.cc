@@ -9,6 +9,7 @@
 #include "elf_argument.h"
 #include "waymark/inputs/trace_name.h"
 #include "waymark/perf/process_images.h"
+#include "waymark/perf/program_files.h"
 
 namespace waymark::cli {
 namespace {
@@ -117,14 +118,41 @@ outputs::HumanWriter::ProcessNamer process_namer(const inputs::Capture& capture)
   };
 }
 
-Result<outputs::PlaceLookup> place_lookup(const inputs::Capture& capture,
-                                          const SymbolOptions& options) {
+Result<ProgramPlaces> program_places(const inputs::Capture& capture, const SymbolOptions& options) {
+  ProgramPlaces places;
+  const perf::ProcessImages* const processes = capture.processes();
+  if (processes != nullptr) {
+    places.lookup = RecordingPlaces(*processes);
+    if (capture.programs() == nullptr) return places;
+    for (const perf::ProgramFile* file : capture.programs()->found_files())
+      if (const program::Program* program = file->program(); program != nullptr)
+        places.programs.push_back(program);
+    return places;
+  }
+  auto programs = image_programs(capture, options);
+  if (!programs) return std::unexpected(std::move(programs).error());
+  if (!(*programs)->has_functions()) return no_function(capture);
+  places.lookup = outputs::ImagePrograms::lookup(*programs);
+  places.programs = (*programs)->programs();
+  places.image = *std::move(programs);
+  return places;
+}
+
+Result<outputs::PlaceLookup> any_place_lookup(const inputs::Capture& capture,
+                                              const SymbolOptions& options) {
   const perf::ProcessImages* const processes = capture.processes();
   if (processes != nullptr) return RecordingPlaces(*processes);
   const auto programs = image_programs(capture, options);
   if (!programs) return std::unexpected(programs.error());
-  if (!(*programs)->has_functions()) return no_function(capture);
   return outputs::ImagePrograms::lookup(*programs);
+}
+
+Result<outputs::PlaceLookup> place_lookup(const inputs::Capture& capture,
+                                          const SymbolOptions& options) {
+  if (capture.processes() != nullptr) return any_place_lookup(capture, options);
+  auto places = program_places(capture, options);
+  if (!places) return std::unexpected(std::move(places).error());
+  return std::move(places->lookup);
 }
 
 }  // namespace waymark::cli

@@ -1,12 +1,14 @@
 // Names of functions: --functions and --symbols.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "waymark/image/symbols.h"
 #include "waymark/inputs/capture.h"
 #include "waymark/outputs/function_names.h"
+#include "waymark/outputs/function_query.h"
 #include "waymark/outputs/human.h"
 
 namespace waymark::cli {
@@ -39,5 +41,28 @@ outputs::HumanWriter::ProcessNamer process_namer(const inputs::Capture& capture)
 /// Errors as those of load_symbols().
 Result<outputs::PlaceLookup> place_lookup(const inputs::Capture& capture,
                                           const SymbolOptions& options);
+
+/// The same for what needs no names: if no program has functions, that is no error.
+Result<outputs::PlaceLookup> any_place_lookup(const inputs::Capture& capture,
+                                              const SymbolOptions& options);
+
+/// The programs in which users name functions, and where they are.
+struct ProgramPlaces {
+  outputs::PlaceLookup lookup{};
+  std::vector<const program::Program*> programs{};
+  /// What finds them in memory; nullptr: the capture is a recording, whose processes have them at
+  /// addresses of their own.
+  std::shared_ptr<const outputs::ImagePrograms> image{};
+
+  /// A recording has programs that are not known before it is read.
+  [[nodiscard]] bool others() const { return image == nullptr; }
+  /// Which functions the text means.  Errors as those of outputs::FunctionMatch::find().
+  [[nodiscard]] Result<outputs::FunctionMatch> match(const std::string& text) const {
+    return outputs::FunctionMatch::find(programs, text, others());
+  }
+};
+
+/// Errors as those of place_lookup().  The capture must outlive the result.
+Result<ProgramPlaces> program_places(const inputs::Capture& capture, const SymbolOptions& options);
 
 }  // namespace waymark::cli

@@ -445,7 +445,7 @@ int join_counts(const shard::Folder& folder, std::size_t first, const ExportOpti
                 const TableFolder& tables, bool with_notes, int& failed) {
   const shard::Cut& cut = *folder.plan().cut_of(first);
   const std::string& path = folder.plan().inputs[cut.input].path;
-  Collector collected(options, {.code = false, .programs = false, .notes = with_notes});
+  Collector collected(options, {.code = false, .names = false, .notes = with_notes});
   const Precounted known{
       .id_bytes = known_id_bytes(cut),
       .count = [&](inputs::Capture& capture, const std::optional<Selection>& selection) {

@@ -5,6 +5,9 @@
 
 #include <chrono>
 #include <memory>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "command.h"
 #include "commands.h"
@@ -33,16 +36,52 @@ struct TopOptions {
   SymbolOptions symbols;
 };
 
+/// Tells functions apart, by program.
+class Places {
+ public:
+  /// `places`: empty if no program has names.
+  Places(outputs::PlaceLookup places, bool shows_programs)
+      : places_(std::move(places)), shows_programs_(shows_programs) {}
+
+  [[nodiscard]] count::ActivityPlace place(const Element& element, std::uint64_t address) {
+    const program::Place found = places_ ? places_(element, address) : program::Place();
+    if (found.program == nullptr) return {.address = address};
+    const auto [known, is_new] = numbers_.try_emplace(found.program, programs_.size() + 1);
+    if (is_new) programs_.push_back(found.program);
+    const program::Function* const function = found.program->function(found.address);
+    return {.address = function == nullptr ? found.address
+                                           : found.program->whole(*function).function->start,
+            .program = static_cast<std::uint32_t>(known->second)};
+  }
+
+  [[nodiscard]] outputs::ActivityName name(const count::ActivityPlace& place) const {
+    if (place.program == 0) return {};
+    const program::Program& program = *programs_[place.program - 1];
+    const program::Function* const function = program.function(place.address);
+    return {.function = function == nullptr ? "" : std::string(program.whole(*function).name),
+            .program = shows_programs_ ? program.path() : ""};
+  }
+
+ private:
+  outputs::PlaceLookup places_;
+  bool shows_programs_;
+  std::vector<const program::Program*> programs_;
+  std::unordered_map<const program::Program*, std::size_t> numbers_;
+};
+
 /// Draws a report at the end of each interval.
 class Display {
  public:
-  Display(Output& output, const TopOptions& options, const image::Symbols* functions)
+  Display(Output& output, const TopOptions& options, Places& places)
       : output_(output),
         options_(options),
-        is_screen_(options.format == Format::kText && ::isatty(output.descriptor()) == 1) {
+        is_screen_(options.format == Format::kText && ::isatty(output.descriptor()) == 1),
+        activity_([&places](const Element& element, std::uint64_t address) {
+          return places.place(element, address);
+        }) {
     report_.name = inputs::input_name(options.input.path);
     view_.most = options.top;
-    view_.functions = functions;
+    view_.name = [&places](const count::ActivityPlace& place) { return places.name(place); };
     view_.style = style_for(output.descriptor());
   }
 
@@ -113,17 +152,14 @@ class Display {
 int run(const TopOptions& options) {
   auto capture = open_capture(options.input, {});
   if (!capture) return capture.error();
-  image::Symbols symbols;
-  auto found = load_symbols(*capture, options.symbols);
-  const bool has_names = found.has_value();
-  if (has_names) {
-    symbols = *std::move(found);
-  } else if (found.error().code != ErrorCode::kNotFound || !options.symbols.files.empty()) {
+  auto found = place_lookup(*capture, options.symbols);
+  if (!found && (found.error().code != ErrorCode::kNotFound || !options.symbols.files.empty()))
     return complain(found.error().detail, kInput);
-  }
+  Places places(found ? *std::move(found) : outputs::PlaceLookup(),
+                capture->processes() != nullptr);
   auto output = open_output("", *capture, options.input);
   if (!output) return output.error();
-  Display display(*output, options, has_names ? &symbols : nullptr);
+  Display display(*output, options, places);
   const RunHooks hooks{
       .on_elements = [&](std::span<const Element> elements) { display.observe(elements); },
       .stop = {},

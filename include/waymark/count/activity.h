@@ -2,16 +2,32 @@
 // addresses, exceptions, ports and losses since the last look, in bounded memory.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "waymark/element/element.h"
 
 namespace waymark::count {
+
+/// Where something was executed or sampled.
+struct ActivityPlace {
+  std::uint64_t address = 0;
+  std::uint32_t program = 0;  ///< Whose address it is; 0: that of the target's memory.
+  friend bool operator==(const ActivityPlace&, const ActivityPlace&) = default;
+};
+struct ActivityPlaceHash {
+  std::size_t operator()(const ActivityPlace& place) const {
+    return static_cast<std::size_t>(
+        (place.address ^ std::uint64_t{place.program} << 40) * 0x9E3779B97F4A7C15ULL >> 16);
+  }
+};
 
 /// The counts between two looks.
 struct ActivityCounts {
@@ -20,7 +36,7 @@ struct ActivityCounts {
   static constexpr std::size_t kMostNumbers = 4096;
 
   /// Samples of the program counter, or instructions of ranges by where these begin.
-  std::unordered_map<std::uint64_t, std::uint64_t> places;
+  std::unordered_map<ActivityPlace, std::uint64_t, ActivityPlaceHash> places;
   std::uint64_t unlisted = 0;
   std::map<std::uint32_t, std::uint64_t> exceptions;  ///< How often each was entered.
   std::map<std::uint32_t, std::uint64_t> ports;       ///< Bytes written to each stimulus port.
@@ -33,7 +49,7 @@ struct ActivityCounts {
   /// Samples and instructions: what the shares of places are of.
   [[nodiscard]] std::uint64_t weight() const { return samples + instructions; }
   void add(const ActivityCounts& more);
-  void add_place(std::uint64_t address, std::uint64_t weight);
+  void add_place(const ActivityPlace& place, std::uint64_t weight);
 };
 
 /// One owner; not thread safe.
@@ -47,6 +63,12 @@ class Activity {
     std::string text;  ///< As it was sent, without the line end.
   };
 
+  /// Tells the places of an element's address apart, such as by program and function.
+  using Locate = std::function<ActivityPlace(const Element& element, std::uint64_t address)>;
+
+  /// Without `locate`, each address is a place.
+  explicit Activity(Locate locate = {}) : locate_(std::move(locate)) {}
+
   void observe(std::span<const Element> elements);
 
   /// The counts since the last call.
@@ -56,9 +78,11 @@ class Activity {
 
  private:
   void observe_itm(const Element& element);
+  void add_place(const Element& element, std::uint64_t address, std::uint64_t weight);
   void add_text(std::uint32_t port, const Element& element);
   void end_line(std::uint32_t port, std::string& line);
 
+  Locate locate_;
   ActivityCounts counts_;
   std::map<std::uint32_t, std::string> open_;  ///< The line that each port has begun.
   std::deque<PortLine> lines_;

@@ -83,7 +83,9 @@ struct Format {
 
   /// The highest version of DWARF that all its readers take; 0: any.
   unsigned most_dwarf = 0;
+  // What it needs of programs; all need the addresses of what was executed.
   bool any_program = false;  ///< Also writes programs whose files were not found.
+  bool needs_names = false;  ///< The functions have names; otherwise, stripped programs will do.
   StackNeeds stacks{};
 };
 

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "waymark/base/result.h"
-#include "waymark/image/symbols.h"
 
 namespace waymark::image {
 
@@ -29,10 +28,6 @@ struct AddressRange {
 /// The bytes that a name stands for.  kNotFound: it is not known; any other error is about a name
 /// that is known, and ends the reading.
 using NameLookup = std::function<Result<AddressRange>(std::string_view name)>;
-
-/// Looks among the functions of `symbols`, which must outlive the lookup.  kConflict: several
-/// functions have the name.
-NameLookup function_lookup(const Symbols& symbols);
 
 /// Reads a range of addresses.  N is a number, decimal or hexadecimal after 0x; P is N, NAME or
 /// NAME+N:

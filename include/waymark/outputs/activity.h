@@ -3,11 +3,11 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <string>
 
 #include "waymark/base/text_buffer.h"
 #include "waymark/count/activity.h"
-#include "waymark/image/symbols.h"
 #include "waymark/outputs/style.h"
 
 namespace waymark::outputs {
@@ -25,10 +25,17 @@ struct ActivityReport {
   std::deque<count::Activity::PortLine> lines{};
 };
 
+/// What a place is called.
+struct ActivityName {
+  std::string function{};  ///< The linker's name; empty: it has none.
+  std::string program{};   ///< Empty: it is not shown.
+};
+
 struct ActivityView {
   std::size_t most = 10;  ///< Functions.
   std::size_t width = 0;  ///< Columns of a line; longer lines are cut.  0: they are not.
-  const image::Symbols* functions = nullptr;  ///< nullptr: addresses are shown.
+  /// Names the places; empty: addresses are shown.
+  std::function<ActivityName(const count::ActivityPlace& place)> name{};
   Style style{};
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "waymark/base/text_buffer.h"
+#include "waymark/stacks/neighbours.h"
 #include "waymark/stacks/tree.h"
 
 namespace waymark::outputs {
@@ -28,28 +29,20 @@ struct CallTreeRow {
 /// among the same callers those that executed most first.
 std::vector<CallTreeRow> call_tree_rows(const stacks::Tree& tree, std::size_t most);
 
-/// A function that called another one, or was called by it.
-struct CallRow {
-  stacks::CodeId code = 0;
-  std::uint64_t calls = 0;
-  /// The callee and everything that it called; a recursion counts its outermost call only.
-  stacks::Inclusive all{};
-};
-
-/// Functions of this name: the linker's, that of the source, or that without its parameters.
-std::vector<stacks::CodeId> functions_named(const stacks::Tree& tree, const std::string& name);
-
-/// The callers of any of the functions, most instructions first.  kUnknown without a program:
-/// nothing that is known.
-std::vector<CallRow> callers_of(const stacks::Tree& tree,
-                                std::span<const stacks::CodeId> functions);
-/// The callees of any of the functions, preceded by the functions themselves with their own
-/// instructions.
-std::vector<CallRow> callees_of(const stacks::Tree& tree,
-                                std::span<const stacks::CodeId> functions);
-
 /// Which of the two tables of a function it is.
 enum class CallTable : std::uint8_t { kCallers, kCallees };
+
+/// The functions around one function.
+struct CallRows {
+  CallTable table = CallTable::kCallers;
+  /// Most instructions first, but the function itself before its callees.
+  std::vector<stacks::Neighbour> rows{};
+  std::uint64_t whole = 0;  ///< The instructions that shares are of.
+};
+
+/// At most `most` rows.
+CallRows call_rows(const stacks::Tree& tree, std::span<const stacks::CodeId> functions,
+                   CallTable table, std::size_t most);
 
 void write_text(TextBuffer& out, const stacks::Tree& tree, std::span<const CallTreeRow> rows,
                 const CallTreeFacts& facts);
@@ -58,11 +51,11 @@ void write_json(TextBuffer& out, const stacks::Tree& tree, std::span<const CallT
 void write_csv(TextBuffer& out, const stacks::Tree& tree, std::span<const CallTreeRow> rows,
                const CallTreeFacts& facts);
 
-void write_text(TextBuffer& out, const stacks::Tree& tree, std::span<const CallRow> rows,
-                CallTable table, const CallTreeFacts& facts);
-void write_json(TextBuffer& out, const stacks::Tree& tree, std::span<const CallRow> rows,
-                CallTable table, const CallTreeFacts& facts);
-void write_csv(TextBuffer& out, const stacks::Tree& tree, std::span<const CallRow> rows,
-               CallTable table, const CallTreeFacts& facts);
+void write_text(TextBuffer& out, const stacks::Tree& tree, const CallRows& rows,
+                const CallTreeFacts& facts);
+void write_json(TextBuffer& out, const stacks::Tree& tree, const CallRows& rows,
+                const CallTreeFacts& facts);
+void write_csv(TextBuffer& out, const stacks::Tree& tree, const CallRows& rows,
+               const CallTreeFacts& facts);
 
 }  // namespace waymark::outputs

@@ -36,7 +36,8 @@ struct CountFacts {
 /// Samples of the program counter to show, and the names for them.
 struct SampleOptions {
   std::size_t most = 0;
-  const image::Symbols* symbols = nullptr;  ///< May be nullptr.
+  /// They are counted by function; nullptr: by address.
+  const image::Symbols* symbols = nullptr;
 };
 
 /// Text: the totals, one per line; then tables, whose shares are of `totals`.

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "waymark/element/element.h"
+#include "waymark/image/address_text.h"
 #include "waymark/image/image.h"
 #include "waymark/program/place_lookup.h"
 #include "waymark/program/program.h"
@@ -36,6 +38,11 @@ class ImagePrograms {
   [[nodiscard]] program::Place find(std::uint64_t address) const;
   /// Whether any function has a name.
   [[nodiscard]] bool has_functions() const;
+  /// Each once.
+  [[nodiscard]] std::vector<const program::Program*> programs() const;
+  /// Where the code of a function of one of the programs is in memory, for each copy of it.
+  [[nodiscard]] std::vector<image::AddressRange> addresses(const program::Program& program,
+                                                           const program::Function& function) const;
   /// All functions that begin in the memory, by the addresses that they have there.
   [[nodiscard]] image::Symbols symbols() const;
   /// The result keeps what it needs.
@@ -48,6 +55,9 @@ class ImagePrograms {
     std::uint64_t file_offset;
     std::shared_ptr<const program::Program> program;
   };
+
+  static std::optional<image::AddressRange> range_in(const Region& region,
+                                                     const program::Function& function);
 
   std::vector<GivenProgram> given_;
   std::vector<Region> regions_;  ///< In the order of the image; the first that matches counts.
@@ -67,15 +77,16 @@ class FunctionNames {
 
   [[nodiscard]] const NameDetails& details() const { return details_; }
 
-  /// Looks for what the range of `element` begins in; false: nothing is known there.
+  /// Looks for the code that an element is about: where its range begins, or what an ITM sampled.
+  /// False: nothing is known there, or the element is about no code.
   bool find(const Element& element);
 
-  /// Where the range begins, as find() found it.
+  /// The place of the code, as find() found it.
   [[nodiscard]] const program::Place& place() const { return place_; }
   /// Whether a function was found.  If not, a source line was.
   [[nodiscard]] bool has_function() const { return function_ != nullptr; }
   [[nodiscard]] const program::Function& function() const { return *function_; }
-  /// How far into the function the range begins.
+  /// How far into the function the code is.
   [[nodiscard]] std::uint64_t offset() const { return place_.address - function_->start; }
   /// Its name as in the source if the source is C++ or Rust; otherwise as the linker has it.
   [[nodiscard]] const std::string& readable() const { return readable_; }

@@ -28,6 +28,15 @@ struct DebugSearch {
   bool this_machine = true;
 };
 
+/// A function, with all parts and copies of it that the compiler made.
+struct Whole {
+  /// The function that they are of, or, if it is not in the program, the first of them.
+  const Function* function = nullptr;
+  /// The linker's name of the function that they are of.  A single part or copy without it has its
+  /// own name.  Valid as long as the Program.
+  std::string_view name{};
+};
+
 /// One function of a chain of inlined calls.  The views live as long as the Program.
 struct Frame {
   std::string_view
@@ -110,6 +119,8 @@ class Program {
   [[nodiscard]] const Function* function(std::uint64_t address) const;
   /// All functions, in ascending order, without overlaps.
   [[nodiscard]] const std::vector<Function>& functions() const;
+  /// What a function, which is one of functions(), is shown as.
+  [[nodiscard]] Whole whole(const Function& function) const;
   /// Nothing: the program has no mapping symbol for this address.
   [[nodiscard]] std::optional<Content> content(std::uint64_t address) const;
 

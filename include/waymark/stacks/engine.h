@@ -248,9 +248,6 @@ class Engine {
   std::array<std::unique_ptr<Source>, 256> sources_;
   std::vector<Known> known_;
   std::unordered_map<const program::Function*, CodeId> by_function_;
-  std::unordered_map<const program::Program*,
-                     std::unordered_map<std::string_view, const program::Function*>>
-      by_name_;
   std::vector<Form> forms_;  ///< By code.
   /// By Owner::thread and Owner::space.
   std::map<std::pair<std::uint64_t, std::uint64_t>, NodeId> roots_;

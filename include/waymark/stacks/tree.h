@@ -60,6 +60,7 @@ struct Node {
 struct Inclusive {
   std::uint64_t instructions = 0;
   std::uint64_t cycles = 0;
+  friend bool operator==(const Inclusive&, const Inclusive&) = default;
 };
 
 /// How often a range was executed in a node.
