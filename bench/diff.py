@@ -21,10 +21,12 @@ def parse_arguments():
     return parser.parse_args()
 
 
-def seconds(*command):
-    """Processor time of a command."""
+def seconds(*command, expect=0):
+    """Processor time of a command, which ends with this status."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    result = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    if result.returncode != expect:
+        raise subprocess.CalledProcessError(result.returncode, command)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -40,7 +42,7 @@ def main():
         decoding = [seconds(waymark, 'decode', run, '--threads', '1') for run in runs]
         print(f'{"decode, both as text":<34} {sum(decoding):6.2f} s')
         for name, other in ('diff of equal runs', runs[0]), ('diff of runs that diverge everywhere', runs[1]):
-            time = seconds(waymark, 'diff', runs[0], other, '--symbols', program)
+            time = seconds(waymark, 'diff', runs[0], other, '--symbols', program, expect=0 if other == runs[0] else 1)
             print(f'{name:<34} {time:6.2f} s, {time / sum(decoding):.2f} of decoding both')
         print(f'{"most memory of any of them":<34} {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:6.0f} MB')
 

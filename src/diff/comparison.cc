@@ -24,6 +24,11 @@ void add(Sums& to, const Sums& more) {
   to.cycles += more.cycles;
 }
 
+/// The step of the run that left the common path shows where; else the step before it does.
+bool is_in_step(const Divergence& divergence) {
+  return divergence.left.has_value() && divergence.cause != Cause::kEnd;
+}
+
 }  // namespace
 
 /// Passes on what the threads of one run do.
@@ -194,7 +199,58 @@ void Comparison::advance() {
 }
 
 void Comparison::keep(const Divergence& divergence) {
-  if (divergences_.size() < options_.most_divergences) divergences_.push_back(divergence);
+  const Kind kind = kind_of(divergence);
+  if (const auto known = kinds_.find(kind); known != kinds_.end()) {
+    ++divergences_[known->second].times;
+    return;
+  }
+  if (divergences_.size() >= options_.most_divergences) return;
+  kinds_.emplace(kind, divergences_.size());
+  divergences_.push_back(divergence);
+}
+
+// ---- Equal divergences ----------------------------------------------------------------------
+
+std::optional<std::array<BlockPlace, kSides>> Comparison::common_part(
+    const Divergence& divergence) const {
+  std::array<BlockPlace, kSides> parts{};
+  const std::array<BlockNumber, kSides> steps{divergence.at[0].block, divergence.at[1].block};
+  if (is_in_step(divergence) && steps[0] != kNoBlock && steps[1] != kNoBlock &&
+      blocks_[steps[0]].start == blocks_[steps[1]].start) {
+    for (Side side = 0; side < kSides; ++side) parts[side] = blocks_[steps[side]].places[side];
+    const Side longer = parts[0].size > parts[1].size ? 0 : 1;
+    parts[longer].size = parts[1 - longer].size;
+    parts[longer].last_size = parts[1 - longer].last_size;
+    return parts;
+  }
+  for (Side side = 0; side < kSides; ++side) {
+    const BlockNumber before = divergence.at[side].before;
+    if (before == kNoBlock) return std::nullopt;
+    parts[side] = blocks_[before].places[side];
+  }
+  return parts;
+}
+
+Comparison::Kind Comparison::kind_of(const Divergence& divergence) const {
+  Kind kind{.thread = divergence.thread, .cause = divergence.cause, .left = divergence.left};
+  if (const auto parts = common_part(divergence)) {
+    for (Side side = 0; side < kSides; ++side) {
+      const program::Place end = (*parts)[side].end();
+      kind.programs[side] = end.program;
+      kind.addresses[side] = end.address;
+    }
+  }
+  for (Side side = 0; side < kSides; ++side) {
+    const BlockNumber number = divergence.at[side].block;
+    if (number == kNoBlock) continue;
+    const Block& block = blocks_[number];
+    if (!is_in_step(divergence)) {
+      kind.outcomes[side] = std::uint64_t{block.start} + 1;
+    } else if (divergence.cause == Cause::kException && block.leave == Leave::kException) {
+      kind.outcomes[side] = std::uint64_t{block.exception} + 1;
+    }
+  }
+  return kind;
 }
 
 // ---- Results --------------------------------------------------------------------------------
@@ -213,6 +269,14 @@ Agreement Comparison::agreement() const {
     }
   }
   return sum;
+}
+
+bool Comparison::are_same() const {
+  return !is_full() && std::ranges::all_of(pairs_, [](const ThreadPair& pair) {
+    return pair.threads[0].has_value() == pair.threads[1].has_value() &&
+           pair.agreement.divergences == 0 && pair.not_compared[0] == 0 &&
+           pair.not_compared[1] == 0;
+  });
 }
 
 std::array<Sums, kSides> Comparison::totals() const {

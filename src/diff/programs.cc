@@ -24,7 +24,13 @@ class Digest {
   std::uint64_t value_ = 0xCBF29CE484222325ULL;
 };
 
-/// The same for the same program, wherever its file is.
+std::string_view file_name(const program::Program& program) {
+  const std::string_view path = program.path();
+  return path.substr(path.rfind('/') + 1);
+}
+
+}  // namespace
+
 std::string identity_of(const program::Program& program) {
   const std::vector<std::uint8_t>& id = program.build_id();
   if (!id.empty()) return {id.begin(), id.end()};
@@ -42,13 +48,6 @@ std::string identity_of(const program::Program& program) {
   }
   return "digest " + std::to_string(digest.value());
 }
-
-std::string_view file_name(const program::Program& program) {
-  const std::string_view path = program.path();
-  return path.substr(path.rfind('/') + 1);
-}
-
-}  // namespace
 
 void Programs::join(std::uint32_t pair, Side side, const program::Program& program, Match match) {
   pairs_[pair].programs[side] = &program;

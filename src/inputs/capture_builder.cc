@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <map>
 #include <system_error>
 
 #include "perf_input.h"
 #include "trace_feed.h"
 #include "waymark/base/nearest.h"
+#include "waymark/base/same_file.h"
 #include "waymark/base/standard_streams.h"
 #include "waymark/etmv4/config.h"
 #include "waymark/inputs/memory_records.h"
@@ -264,10 +266,22 @@ Result<void> CaptureBuilder::add_images() {
                               file.path));
     WAYMARK_TRY(capture_.image_->add_file(file.path, {.address = *file.address}));
   }
+  std::map<std::uint64_t, std::vector<std::string>> known;  // By bias.
   for (const ProgramFile& file : options_.programs) {
+    // The same program twice is no more than once.
+    std::vector<std::string>& same_bias = known[file.bias];
+    if (find_same_file(file.path, same_bias) != nullptr) continue;
+    same_bias.push_back(file.path);
     const auto program = elf::File::open(file.path, file.bias);
     if (!program) return std::unexpected(program.error());
-    WAYMARK_TRY(add_program(*program));
+    if (auto added = add_program(*program); !added) {
+      if (added.error().code == ErrorCode::kConflict) {
+        added.error().detail +=
+            " Append @ and its load address to a program that was loaded elsewhere, or leave one "
+            "out.";
+      }
+      return added;
+    }
   }
   given_images_ = capture_.image_->regions();
   return {};

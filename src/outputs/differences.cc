@@ -82,14 +82,22 @@ Side shown_side(const diff::Divergence& divergence,
   return places[0].found ? 0 : 1;
 }
 
+/// "at work+0x34" or "200 times at work+0x34".
+void write_times(TextBuffer& out, const DifferenceReport& report, std::size_t number) {
+  const std::uint64_t times = report.comparison.divergences()[number].times;
+  std::string line = times > 1 ? counted(times, "time") : std::string();
+  if (const std::string where = where_of(report, number); !where.empty())
+    line += fmt::format("{}at {}", line.empty() ? "" : " ", where);
+  if (!line.empty()) out.put(fmt::format("   {}\n", escaped(line)));
+}
+
 void write_where(TextBuffer& out, const DifferenceReport& report, std::size_t number) {
   const diff::Divergence& divergence = report.comparison.divergences()[number];
   const auto& places = report.places[number];
   const Side shown = shown_side(divergence, places);
-  if (const std::string where = where_of(report, number); !where.empty())
-    out.put(fmt::format("   at {}\n", escaped(where)));
+  write_times(out, report, number);
   for (Side side = 0; side < diff::kSides; ++side) {
-    out.put(fmt::format("   {}: after {}", kRunNames[side],
+    out.put(fmt::format("   {}: {}after {}", kRunNames[side], divergence.times > 1 ? "first " : "",
                         counted(divergence.at[side].instruction, "instruction")));
     if (places[side].found) out.put(fmt::format(", at byte {} of the trace", places[side].index));
     out.put('\n');
@@ -109,11 +117,16 @@ void write_divergence(TextBuffer& out, const DifferenceReport& report, std::size
   out.put(fmt::format("\n{}. {}: {}\n", number + 1,
                       escaped(thread_text(all.threads()[divergence.thread])),
                       escaped(sentence_of(report, number))));
-  if (number < report.places.size()) write_where(out, report, number);
+  if (number < report.places.size()) {
+    write_where(out, report, number);
+  } else {
+    write_times(out, report, number);
+  }
   if (divergence.cause == Cause::kEnd) return;
-  const std::string apart = fmt::format("then A executed {} and B {}",
-                                        counted(divergence.detours[0].instructions, "instruction"),
-                                        divergence.detours[1].instructions);
+  const std::string apart =
+      fmt::format("{} A executed {} and B {}", divergence.times > 1 ? "the first time," : "then",
+                  counted(divergence.detours[0].instructions, "instruction"),
+                  divergence.detours[1].instructions);
   if (divergence.joined == diff::kNoBlock) {
     out.put(fmt::format("   {}; they could not be aligned again within {} steps\n", apart,
                         diff::Aligner::kMostDistance));
@@ -123,6 +136,25 @@ void write_divergence(TextBuffer& out, const DifferenceReport& report, std::size
   out.put(fmt::format("   {}; both {} {}\n", apart,
                       divergence.joined_inside ? "reached" : "continued at",
                       escaped(place_text(divergence.joined_inside ? place.end() : place.start))));
+}
+
+void write_agreement(TextBuffer& out, const diff::Comparison& all,
+                     const diff::Agreement& agreement) {
+  std::string distinct;
+  std::uint64_t listed = 0;
+  for (const diff::Divergence& divergence : all.divergences()) listed += divergence.times;
+  if (listed != agreement.divergences) {
+    distinct = fmt::format(", more than {} distinct", all.divergences().size());
+  } else if (all.divergences().size() != agreement.divergences) {
+    distinct = fmt::format(", {} distinct", all.divergences().size());
+  }
+  out.put(fmt::format("{}{}; apart from them, A executed {} and B {}.\n",
+                      counted(agreement.divergences, "divergence"), distinct,
+                      counted(agreement.apart[0].instructions, "instruction"),
+                      agreement.apart[1].instructions));
+  if (agreement.not_joined == 0) return;
+  out.put(fmt::format("After {}, the runs could not be aligned again within {} steps.\n",
+                      counted(agreement.not_joined, "divergence"), diff::Aligner::kMostDistance));
 }
 
 void write_sums(TextBuffer& out, const diff::Change& change, bool cycles, std::string_view name) {
@@ -155,11 +187,18 @@ void write_changes(TextBuffer& out, const std::vector<diff::Change>& changes, bo
 }  // namespace
 
 std::string where_of(const DifferenceReport& report, std::size_t number) {
-  if (number >= report.places.size()) return {};
-  const auto& places = report.places[number];
   const diff::Divergence& divergence = report.comparison.divergences()[number];
-  const DifferencePlace& place = places[shown_side(divergence, places)];
-  return place.stack.empty() ? std::string() : frame_text(place.stack.front());
+  if (number < report.places.size()) {
+    const auto& places = report.places[number];
+    const DifferencePlace& place = places[shown_side(divergence, places)];
+    if (!place.stack.empty()) return frame_text(place.stack.front());
+  }
+  const auto parts = report.comparison.common_part(divergence);
+  return parts ? place_text((*parts)[divergence.left.value_or(0)].last()) : std::string();
+}
+
+std::uint64_t times_of(const DifferenceReport& report, std::size_t number) {
+  return report.comparison.divergences()[number].times;
 }
 
 std::string thread_of(const DifferenceReport& report, std::size_t number) {
@@ -181,23 +220,22 @@ void write_text(TextBuffer& out, const DifferenceReport& report) {
   for (const std::string& name : report.ignored)
     out.put(fmt::format("{} and what it calls are left out.\n", escaped(name)));
   if (all.is_full()) out.put("The runs have too many distinct steps: the rest is not compared.\n");
-  if (agreement.divergences == 0) {
+  if (all.are_same()) {
     out.put("The runs are the same.\n");
     return;
   }
-  out.put(fmt::format("{}; apart from them, A executed {} and B {}.\n",
-                      counted(agreement.divergences, "divergence"),
-                      counted(agreement.apart[0].instructions, "instruction"),
-                      agreement.apart[1].instructions));
-  if (agreement.not_joined != 0) {
-    out.put(fmt::format("After {}, the runs could not be aligned again within {} steps.\n",
-                        counted(agreement.not_joined, "divergence"), diff::Aligner::kMostDistance));
+  if (agreement.divergences == 0) {
+    out.put("What was compared is the same.\n");
+  } else {
+    write_agreement(out, all, agreement);
   }
   const std::size_t shown = std::max<std::size_t>(report.places.size(), 1);
   for (std::size_t i = 0; i < std::min(shown, all.divergences().size()); ++i)
     write_divergence(out, report, i);
-  if (agreement.divergences > shown)
-    out.put(fmt::format("\nand {}\n", counted(agreement.divergences - shown, "more divergence")));
+  std::uint64_t rest = agreement.divergences;
+  for (std::size_t i = 0; i < std::min(shown, all.divergences().size()); ++i)
+    rest -= all.divergences()[i].times;
+  if (rest != 0) out.put(fmt::format("\nand {}\n", counted(rest, "more divergence")));
   const bool cycles = totals[0].cycles != 0 || totals[1].cycles != 0;
   write_changes(out, all.function_changes(), cycles, report.most_rows, "function",
                 [&](std::uint32_t number) { return function_text(all.programs(), number); });

@@ -116,11 +116,12 @@ void put_threads(TextBuffer& out, const diff::Comparison& all) {
 void write_json(TextBuffer& out, const DifferenceReport& report, std::size_t number) {
   const diff::Comparison& all = report.comparison;
   const diff::Divergence& divergence = all.divergences()[number];
-  out.put(fmt::format(R"({{"type":"divergence","number":{},"cause":"{}","left":{},"thread":)",
-                      number + 1, cause_word(divergence.cause),
-                      !divergence.left        ? "null"
-                      : *divergence.left == 0 ? R"("a")"
-                                              : R"("b")"));
+  out.put(fmt::format(
+      R"({{"type":"divergence","number":{},"times":{},"cause":"{}","left":{},"thread":)",
+      number + 1, divergence.times, cause_word(divergence.cause),
+      !divergence.left        ? "null"
+      : *divergence.left == 0 ? R"("a")"
+                              : R"("b")"));
   write_json_string(out, thread_text(all.threads()[divergence.thread]));
   put_text(out, "text", sentence_of(report, number));
   out.put(R"(,"a":)");

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "itm_words.h"
+#include "waymark/diff/programs.h"
 #include "waymark/outputs/readable_name.h"
 
 namespace waymark::outputs {
@@ -22,6 +23,30 @@ std::uint64_t code_of(const Element& element) {
     default:
       return kNoAddress;
   }
+}
+
+struct Part {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+};
+
+std::optional<Part> common(const Part& one, const Part& other) {
+  const Part part{std::max(one.first, other.first), std::min(one.last, other.last)};
+  if (part.first > part.last) return std::nullopt;
+  return part;
+}
+
+/// What a program occupies of the memory: its segments or, in a relocatable file, its code.
+std::vector<Part> parts_of(const GivenProgram& given) {
+  std::vector<Part> parts;
+  const auto add = [&](std::uint64_t first, std::uint64_t last) {
+    parts.push_back({first + given.bias, last + given.bias});
+  };
+  for (const program::Segment& segment : given.program->segments())
+    if (segment.size != 0) add(segment.address, segment.address + (segment.size - 1));
+  if (!parts.empty()) return parts;
+  for (const program::CodeRange& range : given.program->code()) add(range.first, range.last);
+  return parts;
 }
 
 }  // namespace
@@ -103,6 +128,50 @@ std::vector<image::AddressRange> ImagePrograms::addresses(const program::Program
     if (const auto range = range_in(region, function)) ranges.push_back(*range);
   }
   return ranges;
+}
+
+std::optional<ProgramOverlap> ImagePrograms::overlap() const {
+  for (auto one = given_.begin(); one != given_.end(); ++one) {
+    const std::vector<Part> parts = parts_of(*one);
+    for (auto other = given_.begin(); other != one; ++other) {
+      if (one->bias == other->bias &&
+          diff::identity_of(*one->program) == diff::identity_of(*other->program))
+        continue;
+      for (const Part& before : parts_of(*other)) {
+        for (const Part& part : parts) {
+          if (const auto both = common(before, part))
+            return ProgramOverlap{
+                {other->program.get(), one->program.get()}, both->first, both->last};
+        }
+      }
+    }
+    for (const Region& region : regions_)
+      if (auto found = overlap(*one, region)) return found;
+  }
+  return std::nullopt;
+}
+
+std::optional<ProgramOverlap> ImagePrograms::overlap(const GivenProgram& given,
+                                                     const Region& region) const {
+  const program::Program& own = *region.program;
+  const bool have_ids = !given.program->build_id().empty() && !own.build_id().empty();
+  if (have_ids && given.program->build_id() == own.build_id()) return std::nullopt;
+  for (const program::CodeRange& range : given.program->code()) {
+    const auto both =
+        common({range.first + given.bias, range.last + given.bias}, {region.first, region.last});
+    if (!both) continue;
+    const ProgramOverlap found{{&own, given.program.get()}, both->first, both->last};
+    if (have_ids) return found;
+    const auto linked = own.address_of(region.file_offset + (both->first - region.first));
+    if (!linked) continue;
+    const Bytes first = own.bytes_from(*linked);
+    const Bytes second = given.program->bytes_from(both->first - given.bias);
+    const std::uint64_t size = both->last - both->first + 1;
+    const std::size_t count =
+        in_memory(std::min({size, std::uint64_t{first.size()}, std::uint64_t{second.size()}}));
+    if (!std::ranges::equal(first.first(count), second.first(count))) return found;
+  }
+  return std::nullopt;
 }
 
 image::Symbols ImagePrograms::symbols() const {

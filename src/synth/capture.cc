@@ -49,6 +49,18 @@ std::string_view device_stem(Protocol protocol) {
   }
 }
 
+inputs::Dump dump_of(const Segment& segment, std::size_t number) {
+  inputs::Dump dump{.section = fmt::format("dump{}", number), .address = segment.address};
+  if (segment.origin.file.empty()) {
+    dump.file = CaptureMaker::memory_file(number);
+    return dump;
+  }
+  dump.file = CaptureMaker::program_file(segment.origin.file);
+  dump.length = segment.bytes.size();
+  dump.offset = segment.origin.offset;
+  return dump;
+}
+
 }  // namespace
 
 Result<CaptureMaker> CaptureMaker::create(const CaptureOptions& options,
@@ -195,6 +207,24 @@ std::string CaptureMaker::memory_file(std::size_t segment) {
   return fmt::format("memory_{}.bin", segment);
 }
 
+std::string CaptureMaker::program_file(const std::string& path) {
+  std::string name = path.substr(path.rfind('/') + 1);
+  // These end a name in an ini file, or are removed from its ends.
+  const auto is_odd = [](char c) {
+    return static_cast<unsigned char>(c) < ' ' || c == '\x7F' ||
+           std::string_view(";#[]=\"'\\").find(c) != std::string_view::npos;
+  };
+  const bool fits = !name.empty() && std::ranges::none_of(name, is_odd) && name.front() != ' ' &&
+                    name.back() != ' ';
+  const auto is_one_of = [&](std::initializer_list<std::string_view> names) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  const bool taken = is_one_of({".", "..", "trace.bin", "truth", "perf.data"}) ||
+                     name.ends_with(".ini") || name.starts_with("memory_") ||
+                     name.starts_with("jit-");
+  return fits && !taken ? name : "program.elf";
+}
+
 std::string CaptureMaker::device_name(std::size_t unit) const {
   return fmt::format("{}_{}", device_stem(units_[unit]->options().protocol), unit);
 }
@@ -223,9 +253,7 @@ inputs::Snapshot CaptureMaker::snapshot(const Program* program,
                           .class_name = "core",
                           .type = unit.core()};
       for (std::size_t s = 0; program != nullptr && s < program->segments().size(); ++s)
-        core.dumps.push_back({.section = fmt::format("dump{}", s),
-                              .file = memory_file(s),
-                              .address = program->segments()[s].address});
+        core.dumps.push_back(dump_of(program->segments()[s], s));
       snapshot.core_trace_sources.push_back({device.name, core.name, 0});
       snapshot.devices.push_back(std::move(core));
     }

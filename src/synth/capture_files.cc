@@ -123,7 +123,18 @@ Result<void> write_capture(CaptureMaker& maker, const Program* program,
   WAYMARK_TRY(totals->close());
   std::vector<inputs::SnapshotFile> files;
   for (std::size_t i = 0; program != nullptr && i < program->segments().size(); ++i)
-    files.push_back({CaptureMaker::memory_file(i), program->segments()[i].bytes});
+    if (const Segment& segment = program->segments()[i]; segment.origin.file.empty())
+      files.push_back({CaptureMaker::memory_file(i), segment.bytes});
+  MappedFile elf;
+  if (const std::string path = program == nullptr ? "" : program->file(); !path.empty()) {
+    const std::string name = CaptureMaker::program_file(path);
+    if (!fs::equivalent(path, folder / name, code)) {
+      Result<MappedFile> opened = MappedFile::open(path);
+      if (!opened) return std::unexpected(std::move(opened).error());
+      elf = *std::move(opened);
+      files.push_back({name, elf.bytes()});
+    }
+  }
   const inputs::Snapshot snapshot = maker.snapshot(program, "trace.bin");
   for (const inputs::SnapshotFile& file : files) unfinished.add(folder / file.name);
   const auto texts = inputs::snapshot_texts(snapshot);

@@ -1,9 +1,11 @@
 // Programs from ELF files.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
+#include "waymark/base/mapped_file.h"
 #include "waymark/synth/program.h"
 
 namespace waymark::synth {
@@ -46,16 +48,23 @@ class Reader {
   }
 
   Result<void> add_segments() {
+    const Result<MappedFile> whole = MappedFile::open(file_.path());
+    if (!whole) return std::unexpected(whole.error());
     std::uint64_t total = 0;
     for (const elf::Segment& segment : file_.segments()) {
       if (!segment.executable) continue;
       total += segment.size;
       if (total > kMaxCode) return unsupported("has more than 1 GiB of code");
-      const Bytes bytes = file_.contents(segment);
       // Dumps in snapshots have an even size, and reading an instruction takes four bytes.
+      const std::size_t size = (in_memory(segment.size) + 3) & ~std::size_t{3};
+      const Bytes rest = whole->bytes().subspan(
+          std::min(in_memory(segment.offset), whole->bytes().size()));
+      const Bytes bytes = rest.first(std::min(size, rest.size()));
       std::vector<std::uint8_t> code(bytes.begin(), bytes.end());
-      code.resize((code.size() + 3) & ~std::size_t{3});
-      WAYMARK_TRY(program_.add_segment(segment.address, std::move(code)));
+      Origin origin;
+      if (code.size() == size) origin = {file_.path(), segment.offset};
+      code.resize(size);
+      WAYMARK_TRY(program_.add_segment(segment.address, std::move(code), std::move(origin)));
     }
     if (program_.segments().empty()) return unsupported("has no executable segment; link it first");
     return {};

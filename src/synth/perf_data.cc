@@ -14,7 +14,6 @@
 #include "output_file.h"
 #include "process_schedule.h"
 #include "waymark/base/mapped_file.h"
-#include "waymark/elf/file.h"
 #include "waymark/frames/demux.h"
 #include "waymark/image/image.h"
 #include "waymark/perf/compressor.h"
@@ -136,7 +135,6 @@ class PerfDataWriter {
       : maker_(maker), program_(program), processes_(processes), options_(options) {}
 
   Result<void> write(const fs::path& folder) {
-    WAYMARK_TRY(copy_program(folder));
     auto trace = MappedFile::open((folder / "trace.bin").string());
     if (!trace) return std::unexpected(trace.error());
     trace_ = trace->bytes();
@@ -246,36 +244,20 @@ class PerfDataWriter {
   void add_memory(perf::RecordBytes& records, const perf::Stamp& stamp, bool program) const {
     for (std::size_t i = 0; i < program_.segments().size(); ++i) {
       const Segment& segment = program_.segments()[i];
-      const auto in_file = std::ranges::find_if(in_program_, [&](const elf::Segment& each) {
-        return each.executable && each.address == segment.address &&
-               each.offset % kPage == segment.address % kPage;
-      });
-      if (program && in_file != in_program_.end()) {
-        // Whole pages, as a kernel maps them.
-        const std::uint64_t before = segment.address % kPage;
+      const Origin& origin = segment.origin;
+      if (program && !origin.file.empty()) {
+        // Whole pages, as a kernel maps them, if the program is linked so that it can.
+        const bool pages = origin.offset % kPage == segment.address % kPage;
+        const std::uint64_t before = pages ? segment.address % kPage : 0;
+        const std::uint64_t size = before + segment.bytes.size();
         records.mmap2(stamp, segment.address - before,
-                      (before + segment.bytes.size() + kPage - 1) / kPage * kPage,
-                      in_file->offset - before,
-                      "/" + fs::path(options_.program).filename().string());
+                      pages ? (size + kPage - 1) / kPage * kPage : size, origin.offset - before,
+                      "/" + CaptureMaker::program_file(origin.file));
         continue;
       }
       records.mmap2(stamp, segment.address, segment.bytes.size(), 0,
                     program ? "/" + CaptureMaker::memory_file(i) : "//anon");
     }
-  }
-
-  Result<void> copy_program(const fs::path& folder) {
-    if (options_.program.empty()) return {};
-    const auto file = elf::File::open(options_.program);
-    if (!file) return std::unexpected(file.error());
-    in_program_ = file->segments();
-    const fs::path target = folder / fs::path(options_.program).filename();
-    std::error_code error;
-    if (fs::equivalent(options_.program, target, error)) return {};
-    fs::copy_file(options_.program, target, fs::copy_options::overwrite_existing, error);
-    if (!error) return {};
-    return fail(ErrorCode::kIo, fmt::format("Cannot copy '{}' to '{}': {}.", options_.program,
-                                            target.string(), error.message()));
   }
 
   [[nodiscard]] perf::RecordBytes side_band() const {
@@ -466,7 +448,6 @@ class PerfDataWriter {
   const Program& program_;
   std::span<const std::uint32_t> processes_;
   const PerfDataOptions& options_;
-  std::vector<elf::Segment> in_program_;  ///< Of PerfDataOptions::program.
   Bytes trace_;
   std::vector<Buffer> buffers_;
   std::vector<std::uint64_t> headers_;  ///< Offsets of the AUXTRACE records.

@@ -16,7 +16,8 @@ constexpr std::array<std::uint32_t, 4> kMVectors = {3, 11, 15, 16};
 
 }  // namespace
 
-Result<void> Program::add_segment(std::uint64_t address, std::vector<std::uint8_t> bytes) {
+Result<void> Program::add_segment(std::uint64_t address, std::vector<std::uint8_t> bytes,
+                                  Origin origin) {
   if (segments_.size() >= kMostSegments)
     return fail(ErrorCode::kLimit,
                 fmt::format("The program has more than {} separate segments of code; put them "
@@ -34,8 +35,14 @@ Result<void> Program::add_segment(std::uint64_t address, std::vector<std::uint8_
   if (hits_next || hits_previous)
     return fail(ErrorCode::kConflict,
                 fmt::format("The segment {:#x} to {:#x} overlaps another one.", address, last));
-  segments_.insert(at, {address, std::move(bytes)});
+  segments_.insert(at, {address, std::move(bytes), std::move(origin)});
   return {};
+}
+
+std::string Program::file() const {
+  const auto at = std::ranges::find_if(
+      segments_, [](const Segment& segment) { return !segment.origin.file.empty(); });
+  return at == segments_.end() ? std::string() : at->origin.file;
 }
 
 void Program::add_entry(Place place) {

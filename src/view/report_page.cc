@@ -161,6 +161,7 @@ void write_comparison(TextBuffer& out, const std::array<CaptureFacts, 2>& facts,
     to.name(place.thread);
     to.message(place.text);
     to.message(place.where);
+    to.number(place.times);
     to.end_array();
   }
   to.end_array();

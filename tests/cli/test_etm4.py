@@ -149,6 +149,26 @@ def test_an_estimate_of_a_program(etm4, plan, quicksort):
          quicksort / 'quicksort.elf').has('100.0 %  0x400150..0x4001e0  put_number')
 
 
+@pytest.mark.parametrize('bias', [0, 0x10000])
+def test_the_trace_of_an_estimate_has_its_program(etm4, run, plan, quicksort, tmp_path, bias):
+    elf = f"{quicksort / 'quicksort.elf'}@{bias}" if bias else quicksort / 'quicksort.elf'
+    etm4('plan', plan('levels el0'), '--root', 'tree', '--estimate', '--program', elf, '--instructions', 20000, '-o',
+         'estimated')
+    run('synth', '--check', 'estimated').has('equal to the ground truth')
+    assert (tmp_path / 'estimated/quicksort.elf').read_bytes() == (quicksort / 'quicksort.elf').read_bytes()
+    run('count', 'estimated', '--functions').has('put_number', 'fibonacci')
+    run('decode', 'estimated').has(f'0x{0x4000f0 + bias:x}'[:-3])
+
+
+def test_the_trace_of_an_estimate_does_not_replace_its_program(etm4, plan, quicksort, tmp_path):
+    (tmp_path / 'estimated').mkdir()
+    program = tmp_path / 'estimated/trace.bin'
+    program.write_bytes((quicksort / 'quicksort.elf').read_bytes())
+    etm4('plan', plan('levels el0'), '--root', 'tree', '--estimate', '--program', program, '--instructions', 20000, '-o',
+         'estimated', expect=2).says('trace.bin')
+    assert program.read_bytes() == (quicksort / 'quicksort.elf').read_bytes()
+
+
 def test_every_error_of_a_plan_is_named(etm4, plan):
     etm4('plan', plan('includes 1..2', 'levels el7'), '--root', 'tree', expect=3).says(
         "test.plan: line 2: ", 'includes', 'test.plan: line 3: ', 'el7')

@@ -96,9 +96,10 @@ def recorded(run, tmp_path):
         recording = Recording.read(tmp_path / 'capture/perf.data')
         segments = []
         for record in recording.of(MMAP2):
-            start, = struct.unpack_from('<Q', record.body, 8)
+            start, size, offset = struct.unpack_from('<QQQ', record.body, 8)
             path = record.body[64:record.body.index(b'\0', 64)].decode()
-            segments.append((start, (tmp_path / 'capture' / path.rsplit('/', 1)[-1]).read_bytes()))
+            content = (tmp_path / 'capture' / path.rsplit('/', 1)[-1]).read_bytes()
+            segments.append((start, content[offset:offset + size]))
         low, end = min(segments)[0], max(start + len(code) for start, code in segments)
         recording.without(MMAP2)
         text = TEXT + SLIDE
@@ -176,9 +177,9 @@ def test_a_program_of_another_build(run, tmp_path):
     run('synth', '-o', 'capture', '--elf', 'truth.elf', '--protocol', 'etmv4', '--size', 5000)
     run('info', 'capture').lacks('contradicts')
     code = Kernel(on=set()).code
-    image = next(path for path in (tmp_path / 'capture').glob('memory_*.bin') if path.read_bytes() == code)
-    data = bytearray(code)
-    struct.pack_into('<I', data, 4 * Kernel(on=set()).starts['helper'] + 4, PLAIN)
+    image = tmp_path / 'capture/truth.elf'
+    data = bytearray(image.read_bytes())
+    struct.pack_into('<I', data, data.index(code) + 4 * Kernel(on=set()).starts['helper'] + 4, PLAIN)
     image.write_bytes(data)
     run('info', 'capture').has('The trace contradicts', 'Check that the file is the one that ran.')
     found, = run('info', 'capture', '--format', 'json').json_lines()

@@ -1,11 +1,15 @@
 """Synthetic captures: makes them, reads them with every reader, compares them with their ground truth."""
+import configparser
 import re
 import resource
+import shutil
 import signal
+import struct
 import subprocess
 
 import pytest
 from conftest import PROTOCOLS
+from support.elf import make_elf
 
 SMALL = ('--isa', 'A32', '--size', 100000, '--timestamps', 100)
 
@@ -124,3 +128,139 @@ def test_bad_options(run, tmp_path, options, status, said):
     (tmp_path / 'taken').write_text('a file')
     run('synth', *options, expect=status).one_sentence(said)
     assert not (tmp_path / 'x').exists()
+
+
+@pytest.fixture
+def program(repository, tmp_path):
+    """program(NAME): a copy of the sample's ELF file."""
+    def make(name='program.elf'):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        shutil.copyfile(repository / 'samples/quicksort/quicksort.elf', path)
+        return path
+    return make
+
+
+def dumps_of(folder, device='cpu_0.ini'):
+    """(file, address, offset, length) of each memory dump."""
+    ini = configparser.ConfigParser()
+    ini.read(folder / device)
+    return [(part['file'], int(part['address'], 16), int(part.get('offset', '0'), 16), int(part.get('length', '0'), 16))
+            for name, part in ini.items() if name.startswith('dump')]
+
+
+def functions_of(run, *arguments):
+    """The names that `count --functions` knows, without further options."""
+    return {row['name'] for row in run('count', *arguments, '--functions', '--all', '--format', 'json').json_lines()
+            if row['type'] == 'count_function' and 'name' in row}
+
+
+@pytest.mark.parametrize('options', [
+    [], ['--cores', 2], ['--framing', 'none'], ['--framing', 'fsync'], ['--protocol', 'ete', '--context-ids', 2]], ids=str)
+def test_an_elf_file_is_the_image_of_its_capture(run, program, tmp_path, options):
+    elf = program()
+    run('synth', '-o', 'x', '--elf', elf, '--size', 5000, *options).quiet()
+    run('synth', '--check', 'x').has('equal to the ground truth')
+    assert (tmp_path / 'x/program.elf').read_bytes() == elf.read_bytes()
+    assert ('program.elf', 0x4000f0, 0xf0, 0x650) in dumps_of(tmp_path / 'x')
+    elf.unlink()
+    assert functions_of(run, 'x') >= {'run', 'put_number', 'fibonacci'}
+    run('decode', 'x', '--functions').has('put_number')
+    run('diff', 'x', 'x', '--format', 'json').has('"match":"same"')
+
+
+@pytest.mark.parametrize('options', [[], ['--perf-raw', '--cores', 2], ['--perf-per-thread'], ['--perf-form', 'pipe']], ids=str)
+def test_an_elf_file_is_in_the_memory_of_recorded_processes(run, program, tmp_path, options):
+    elf = program()
+    context = [] if '--perf-per-thread' in options else ['--context-ids', 2]
+    run('synth', '-o', 'x', '--elf', elf, '--size', 5000, '--perf-data', *context, *options)
+    elf.unlink()
+    run('synth', '--check', 'x/perf.data').has('equal to the ground truth')
+    assert functions_of(run, 'x/perf.data', '--symfs', 'x') >= {'run', 'put_number', 'fibonacci'}
+
+
+def move(elf, bias):
+    """The ELF file as one that is linked elsewhere and may be loaded anywhere."""
+    data = bytearray(elf)
+    struct.pack_into('<H', data, 16, 3)
+    struct.pack_into('<Q', data, 24, struct.unpack_from('<Q', data, 24)[0] + bias)
+    for at in 64 + 16, 64 + 24:
+        struct.pack_into('<Q', data, at, struct.unpack_from('<Q', data, at)[0] + bias)
+    sections, = struct.unpack_from('<Q', data, 40)
+    for number in range(struct.unpack_from('<H', data, 60)[0]):
+        header = sections + 64 * number
+        if struct.unpack_from('<Q', data, header + 8)[0] & 2:
+            struct.pack_into('<Q', data, header + 16, struct.unpack_from('<Q', data, header + 16)[0] + bias)
+        if struct.unpack_from('<I', data, header + 4)[0] == 2:
+            offset, size = struct.unpack_from('<QQ', data, header + 24)
+            for symbol in range(offset + 24, offset + size, 24):
+                struct.pack_into('<Q', data, symbol + 8, struct.unpack_from('<Q', data, symbol + 8)[0] + bias)
+    return bytes(data)
+
+
+def in_two_parts(code, symbols, address):
+    """The same with its code in two segments, the second of them with an odd size and far away."""
+    data = bytearray(make_elf(code, symbols, address))
+    headers = len(data)
+    half = len(code) // 2
+    offset, = struct.unpack_from('<Q', data, 64 + 8)
+    for at, size in (0, half), (half, len(code) - half - 1):
+        data += struct.pack('<IIQQQQQQ', 1, 5, offset + at, address + at, address + at, size, size, 0x10)
+    struct.pack_into('<Q', data, 32, headers)
+    struct.pack_into('<H', data, 56, 2)
+    return bytes(data)
+
+
+CODE = struct.pack('<8I', 0x94000004, 0xd503201f, 0x17fffffe, 0xd503201f, 0xd503201f, 0xd65f03c0, 0xd503201f, 0xd503201f)
+
+
+@pytest.mark.parametrize('form', ['pie', 'parts', 'odd offset'])
+def test_where_an_elf_file_has_its_code(run, tmp_path, form):
+    symbols = [(b'main', 0x80000, 12), (b'work', 0x80010, 8)]
+    elf = make_elf(CODE, symbols)
+    if form == 'pie':
+        elf = move(elf, -0x80000 + 0x40)
+    elif form == 'parts':
+        elf = in_two_parts(CODE, symbols, 0x80000)
+    else:  # The pages of the file are not those of the memory.
+        elf = move(elf, 0x10)
+    (tmp_path / 'a.elf').write_bytes(elf)
+    run('synth', '-o', 'x', '--elf', 'a.elf', '--size', 1000, '--perf-data')
+    run('synth', '--check', 'x').has('equal to the ground truth')
+    run('synth', '--check', 'x/perf.data').has('equal to the ground truth')
+    dumps = [dump for dump in dumps_of(tmp_path / 'x') if dump[0] == 'a.elf']
+    assert [dump[1:] for dump in dumps] == {
+        'pie': [(0x40, 0x1000, 32)], 'parts': [(0x80000, 0x1000, 16), (0x80010, 0x1010, 16)],
+        'odd offset': [(0x80010, 0x1000, 32)]}[form]
+    assert functions_of(run, 'x') >= {'main', 'work'}
+    assert functions_of(run, 'x/perf.data', '--symfs', 'x') >= {'main', 'work'}
+
+
+@pytest.mark.parametrize('name', ['trace.bin', 'cpu_0.ini', 'memory_0.bin', 'perf.data', 'truth', 'a;b', "it's", ' a', 'a\nb'])
+def test_names_that_a_capture_cannot_give_to_a_copy(run, program, tmp_path, name):
+    elf = program('in/' + name)
+    run('synth', '-o', 'x', '--elf', elf, '--size', 2000, '--perf-data')
+    assert (tmp_path / 'x/program.elf').read_bytes() == elf.read_bytes()
+    run('synth', '--check', 'x').has('equal to the ground truth')
+    assert 'run' in functions_of(run, 'x') & functions_of(run, 'x/perf.data', '--symfs', 'x')
+
+
+def test_a_program_in_the_folder_of_its_capture(run, program, tmp_path):
+    elf = program('x/program.elf')
+    content = elf.read_bytes()
+    for _ in range(2):
+        run('synth', '-o', 'x', '--elf', elf, '--size', 2000, '--perf-data')
+        assert elf.read_bytes() == content and 'run' in functions_of(run, 'x')
+    # A capture that fails leaves the program.
+    run('synth', '-o', 'x', '--elf', elf, '--size', '2M', expect=4, limits={resource.RLIMIT_FSIZE: 1 << 20})
+    assert elf.read_bytes() == content
+
+
+@pytest.mark.parametrize('name', ['trace.bin', 'snapshot.ini', 'cpu_0.ini', 'truth/totals.ini', 'truth/ETM_0.truth'])
+def test_a_program_that_its_capture_would_replace(run, program, tmp_path, name):
+    (tmp_path / 'x').mkdir()
+    elf = program('x/' + name)
+    content = elf.read_bytes()
+    run('synth', '-o', 'x', '--elf', elf, '--size', 2000, expect=2).one_sentence(name)
+    assert elf.read_bytes() == content
+    assert [path for path in (tmp_path / 'x').rglob('*') if path.is_file()] == [elf]

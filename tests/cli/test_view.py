@@ -576,11 +576,15 @@ def test_two_captures_that_part(run, repository, tmp_path):
         run('synth', '-o', f'run{seed}', '--elf', elf, '--protocol', 'etmv4', '--size', 500, '--seed', seed)
     run('report', 'run1', 'run2', '--symbols', elf, '-o', 'report.html')
     compared = data_of((tmp_path / 'report.html').read_text())['compare']
-    divergences = [row for row in run('diff', 'run1', 'run2', '--symbols', elf, '--format', 'json').json_lines()
+    divergences = [row for row in run('diff', 'run1', 'run2', '--symbols', elf, '--format', 'json',
+                                   expect=1).json_lines()
                    if row['type'] == 'divergence']
     assert compared['divergence_count'] >= len(compared['divergences']) > 0
     assert [part[1] for part in compared['divergences']] == [row['text'] for row in divergences[:len(compared['divergences'])]]
     assert all(part[0] == 'cpu_0' for part in compared['divergences'])
+    times = [part[3] for part in compared['divergences']]
+    assert times == [row['times'] for row in divergences[:len(times)]] and max(times) > 1
+    assert compared['divergence_count'] == sum(row['times'] for row in divergences)
 
 
 def test_reports_with_hostile_names(run, hostile_capture, tmp_path):

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "two_runs.h"
 
 namespace waymark::diff {
@@ -68,6 +70,7 @@ TEST(DiffComparison, a_thread_of_one_run_has_no_partner) {
   EXPECT_EQ(comparison.agreement().divergences, 0U);
   ASSERT_EQ(comparison.threads().size(), 2U);
   EXPECT_FALSE(comparison.threads()[1].threads[1].has_value());
+  EXPECT_FALSE(comparison.are_same());
 }
 
 TEST(DiffComparison, cycles_are_divided_among_the_steps_since_the_last_count) {
@@ -80,6 +83,7 @@ TEST(DiffComparison, cycles_are_divided_among_the_steps_since_the_last_count) {
   ASSERT_EQ(changes.size(), 2U);
   EXPECT_EQ(changes[0].sums[0].cycles + changes[1].sums[0].cycles, 17U);
   EXPECT_EQ(comparison.totals()[1].cycles, 37U);
+  EXPECT_TRUE(comparison.are_same());
 }
 
 TEST(DiffComparison, what_waits_is_bounded) {
@@ -93,6 +97,7 @@ TEST(DiffComparison, what_waits_is_bounded) {
   compare(comparison, first, second);
   EXPECT_EQ(comparison.threads()[0].not_compared[0] + comparison.threads()[1].not_compared[0],
             401U);
+  EXPECT_FALSE(comparison.are_same());
   EXPECT_EQ(comparison.totals()[0].instructions, 2004U);
 }
 
@@ -143,6 +148,87 @@ TEST(DiffComparison, elements_without_sense_lose_no_instruction) {
     Comparison ignoring({.runs = {options, options}});
     compare(ignoring, first, second, seed);
     EXPECT_LE(ignoring.totals()[1].instructions, instructions[1]);
+  }
+}
+
+std::uint64_t listed(const Comparison& comparison) {
+  std::uint64_t sum = 0;
+  for (const Divergence& divergence : comparison.divergences()) sum += divergence.times;
+  return sum;
+}
+
+/// A loop that goes to one of two places each time.
+Elements loop(std::uint64_t first, unsigned times) {
+  Elements run;
+  for (unsigned i = 0; i < times; ++i) {
+    run.push_back(range(0x100));
+    run.push_back(range(i % 2 == 0 ? first : 0x300));
+    run.push_back(range(0x400));
+    run.push_back(range(0x500));
+    run.push_back(range(0x600));
+  }
+  return run;
+}
+
+TEST(DiffComparison, equal_divergences_are_one) {
+  Comparison comparison({.most_divergences = 2});
+  compare(comparison, loop(0x200, 3000), loop(0x280, 3000));
+  EXPECT_EQ(comparison.agreement().divergences, 1500U);
+  ASSERT_EQ(comparison.divergences().size(), 1U);
+  const Divergence& divergence = comparison.divergences()[0];
+  EXPECT_EQ(divergence.times, 1500U);
+  EXPECT_EQ(divergence.at[0].instruction, 4U);
+  const auto part = comparison.common_part(divergence);
+  ASSERT_TRUE(part.has_value());
+  EXPECT_EQ((*part)[0].last().address, 0x10CU);
+  EXPECT_EQ((*part)[1].end().address, 0x110U);
+  EXPECT_FALSE(comparison.are_same());
+}
+
+TEST(DiffComparison, divergences_with_other_outcomes_are_distinct) {
+  Elements first = loop(0x200, 20);
+  Elements second = loop(0x280, 20);
+  const Elements more = loop(0x2C0, 10);
+  first.insert(first.end(), more.begin(), more.end());
+  const Elements other = loop(0x280, 10);
+  second.insert(second.end(), other.begin(), other.end());
+  // The same at another place, and in another thread.
+  for (Elements* run : {&first, &second}) {
+    run->push_back(range(0x700));
+    run->push_back(range(run == &first ? 0x200 : 0x280));
+    run->push_back(range(0x800));
+    run->push_back(range(0x900));
+    run->push_back(range(0xA00));
+    for (const Element& element : loop(run == &first ? 0x200 : 0x280, 4)) {
+      run->push_back(element);
+      run->back().trace_id = 2;
+    }
+  }
+  Comparison comparison({});
+  compare(comparison, first, second);
+  ASSERT_EQ(comparison.divergences().size(), 4U);
+  std::vector<std::uint64_t> times;
+  for (const Divergence& divergence : comparison.divergences()) times.push_back(divergence.times);
+  std::ranges::sort(times);
+  EXPECT_EQ(times, (std::vector<std::uint64_t>{1, 2, 5, 10}));
+  EXPECT_EQ(listed(comparison), comparison.agreement().divergences);
+}
+
+TEST(DiffComparison, all_divergences_are_listed_or_beyond_the_limit) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const ModelProgram program(seed);
+    const ModelRun first(program, {.input = 2 * seed});
+    const ModelRun second(program, {.input = 2 * seed + 1});
+    Comparison all({});
+    compare(all, first.elements(), second.elements(), seed);
+    ASSERT_LT(all.divergences().size(), 1000U);
+    EXPECT_EQ(listed(all), all.agreement().divergences) << "seed " << seed;
+    EXPECT_EQ(all.are_same(), all.divergences().empty()) << "seed " << seed;
+    // Those that are listed are counted all the same, wherever they are.
+    Comparison few({.most_divergences = 2});
+    compare(few, first.elements(), second.elements(), seed);
+    for (std::size_t i = 0; i < few.divergences().size(); ++i)
+      EXPECT_EQ(few.divergences()[i].times, all.divergences()[i].times) << "seed " << seed;
   }
 }
 

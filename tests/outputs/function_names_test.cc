@@ -55,6 +55,35 @@ TEST(ImagePrograms, a_program_that_is_given_counts_first_where_it_has_a_function
   EXPECT_EQ(programs.symbols().find(0x1018)->name, "first");
 }
 
+TEST(ImagePrograms, programs_at_the_same_addresses_are_found) {
+  const auto one = program::Program::open(kSample);
+  const auto again = program::Program::open(kSample);
+  ASSERT_TRUE(one && again);
+  const image::Image none;
+  EXPECT_FALSE(ImagePrograms({{*one, 0}, {*again, 0}}, none).overlap());
+  EXPECT_FALSE(ImagePrograms({{*one, 0}, {*again, 0x10'0000}}, none).overlap());
+  const auto found = ImagePrograms({{*one, 0}, {*again, 0x10}}, none).overlap();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->programs[0], one->get());
+  EXPECT_EQ(found->programs[1], again->get());
+  EXPECT_EQ(found->first, (*one)->segments().front().address + 0x10);
+}
+
+TEST(ImagePrograms, a_program_with_other_code_than_the_image_is_found) {
+  const auto given = program::Program::open(kSample);
+  ASSERT_TRUE(given);
+  image::Image image;
+  ASSERT_TRUE(image.add_file(kSample, {.address = 0x40'00F0, .offset = 0xF0, .length = 0x600}));
+  EXPECT_FALSE(ImagePrograms({{*given, 0}}, image).overlap());
+  // A program of which only names are known, as in a file with debug information.
+  const auto names = program::Program::of({{.start = 0x40'0100, .last = 0x40'0110, .name = "f"}});
+  EXPECT_FALSE(ImagePrograms({{names, 0}}, image).overlap());
+  const auto found = ImagePrograms({{*given, 0x40}}, image).overlap();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->first, 0x40'0130U);
+  EXPECT_EQ(found->programs[0]->path(), kSample);
+}
+
 TEST(ImagePrograms, files_that_are_not_programs_have_no_functions) {
   image::Image image;
   ASSERT_TRUE(image.add_buffer(0x5000, std::vector<std::uint8_t>(64)));

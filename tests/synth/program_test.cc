@@ -212,6 +212,9 @@ TEST(SynthProgram, an_elf_file_is_traced_in_its_real_code) {
     GTEST_SKIP() << program.error().detail;
   ASSERT_TRUE(program) << program.error().detail;
   EXPECT_GT(program->functions().size(), 1U);
+  EXPECT_EQ(program->file(), WAYMARK_SOURCE_DIR "/samples/quicksort/quicksort.elf");
+  EXPECT_EQ(program->segments().front().origin.file.empty(),
+            program->segments().front().address != 0x40'00F0);
   TruthBench b;
   b.program = *std::move(program);
   b.units.emplace_back();

@@ -106,17 +106,19 @@ TEST(ViewReport, two_captures_are_compared) {
   second.sums.rows = {{.function = 8, .self = 5, .total = 5, .calls = 4}};
   second.sums.functions = {{.number = 8, .name = "sort", .program = "/b/app"}};
   ReportOptions options{.files = kFiles, .version = "1"};
-  options.divergences = {{.thread = "cpu_0", .text = "It was taken in A.", .where = "sort+0x4"}};
+  options.divergences = {
+      {.thread = "cpu_0", .text = "It was taken in A.", .where = "sort+0x4", .times = 2}};
   options.divergence_count = 3;
   const auto made = make_report(first, &second, options, never());
   ASSERT_TRUE(made);
   const std::string data = data_of(made->html);
   EXPECT_NE(
-      data.find(R"("compare":{"names":["board","later"],"instructions":[10,5],)"
-                R"("cycles":[null,null],"rows":[["sort","app",7,9,2,5,5,4],)"
-                R"(["gone","app",3,3,1,0,0,0]],)"
-                R"("divergences":[["cpu_0","It was taken in A.","sort+0x4"]],"divergence_count":3,)"
-                R"("note":""})"),
+      data.find(
+          R"("compare":{"names":["board","later"],"instructions":[10,5],)"
+          R"("cycles":[null,null],"rows":[["sort","app",7,9,2,5,5,4],)"
+          R"(["gone","app",3,3,1,0,0,0]],)"
+          R"("divergences":[["cpu_0","It was taken in A.","sort+0x4",2]],"divergence_count":3,)"
+          R"("note":""})"),
       std::string::npos)
       << data;
 }

@@ -167,7 +167,7 @@ int run(const AnnotateOptions& options) {
   auto selection = select_in(*capture, options.selection);
   if (!selection) return complain(selection.error().detail, kUsage);
   auto places = place_lookup(*capture, options.symbols);
-  if (!places) return complain(places.error().detail, kInput);
+  if (!places) return complain_of_symbols(places.error());
   const std::vector<std::string> files =
       window.input_files(*capture, program_paths(options.symbols.files));
   if (const auto safe = refuse_input(options.output, files); !safe)

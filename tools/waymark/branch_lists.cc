@@ -174,7 +174,7 @@ std::expected<BranchTrace, int> BranchTrace::open(const BranchListExport& wanted
   if (!opened) return std::unexpected(opened.error());
   auto capture = std::make_unique<inputs::Capture>(*std::move(opened));
   auto places = place_lookup(*capture, wanted.symbols);
-  if (!places) return std::unexpected(complain(places.error().detail, kInput));
+  if (!places) return std::unexpected(complain_of_symbols(places.error()));
   return BranchTrace(std::move(capture), *std::move(places));
 }
 

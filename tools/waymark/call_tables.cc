@@ -111,9 +111,9 @@ int write_call_tables(const CallTableRun& run) {
   auto places = place_lookup(*capture, {.functions = true, .files = run.symbols});
   // Without names, functions are the addresses that were called.
   if (!places && places.error().code != ErrorCode::kNotFound)
-    return complain(places.error().detail, kInput);
+    return complain_of_symbols(places.error());
   if (!places && (!run.symbols.empty() || !run.calls.tree))
-    return complain(places.error().detail, kInput);
+    return complain_of_symbols(places.error());
   const std::vector<std::string> files = window.input_files(*capture, program_paths(run.symbols));
   if (const auto safe = refuse_input(run.output, files); !safe)
     return complain(safe.error().detail, kUsage);

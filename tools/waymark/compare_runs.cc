@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "complain.h"
+#include "elf_argument.h"
 #include "exit_code.h"
 #include "image_mismatches.h"
 #include "interrupt.h"
@@ -88,6 +89,7 @@ std::expected<std::unique_ptr<ComparedRuns>, int> ComparedRuns::open(
 std::expected<ComparedRuns::Opened, int> ComparedRuns::open_run(Side side, bool again) const {
   InputOptions input = options_.input;
   input.path = options_.paths[side];
+  input.programs = joined(std::move(input.programs), options_.programs[side].programs);
   auto capture = open_capture(input, {}, !again, {}, !again);
   if (!capture) return std::unexpected(capture.error());
   if (!traces_a_core(*capture)) {
@@ -97,12 +99,13 @@ std::expected<ComparedRuns::Opened, int> ComparedRuns::open_run(Side side, bool 
         kInput));
   }
   Opened opened{.capture = std::make_unique<inputs::Capture>(*std::move(capture))};
-  auto places = program_places(*opened.capture, options_.symbols);
+  const SymbolOptions symbols = symbols_of(side);
+  auto places = program_places(*opened.capture, symbols);
   if (places) {
     if (const int code = find_ignored(opened, *places); code != kOk) return std::unexpected(code);
     opened.places = std::move(places->lookup);
-  } else if (places.error().code != ErrorCode::kNotFound || !options_.symbols.files.empty()) {
-    return std::unexpected(complain(places.error().detail, kInput));
+  } else if (places.error().code != ErrorCode::kNotFound || !symbols.files.empty()) {
+    return std::unexpected(complain_of_symbols(places.error()));
   } else if (!options_.ignored_functions.empty()) {
     return std::unexpected(complain("--ignore-function: " + places.error().detail, kInput));
   } else if (!again) {
@@ -132,10 +135,19 @@ int ComparedRuns::refuse_unknown() const {
   return kOk;
 }
 
+SymbolOptions ComparedRuns::symbols_of(Side side) const {
+  return {.functions = true,
+          .files = joined(options_.symbols, options_.programs[side].symbols),
+          .of_one_run = true};
+}
+
 std::vector<std::string> ComparedRuns::input_files() const {
   std::vector<std::string> files;
-  for (const Opened& run : runs_)
-    for (std::string& file : run.capture->input_files()) files.push_back(std::move(file));
+  for (Side side = 0; side < diff::kSides; ++side) {
+    for (std::string& file : runs_[side].capture->input_files()) files.push_back(std::move(file));
+    for (std::string& file : program_paths(symbols_of(side).files))
+      files.push_back(std::move(file));
+  }
   return files;
 }
 
@@ -230,7 +242,7 @@ int ComparedRuns::compare() {
   Progress progress(runs_[0].capture->trace().size() + runs_[1].capture->trace().size());
   while (const auto side = comparison_->next()) {
     const auto elements = readers[*side].next();
-    if (!elements) return complain(elements.error().detail, kDamaged);
+    if (!elements) return complain(elements.error().detail, kInput);
     if (interrupted()) return kInterrupted;
     if (elements->empty()) {
       comparison_->finish(*side);
@@ -245,7 +257,7 @@ int ComparedRuns::compare() {
     const std::string why = runs_[side].capture->image_fault();
     return complain(fmt::format("{}: no instruction was executed{}", options_.paths[side],
                                 why.empty() ? ", so there is nothing to compare." : ": " + why),
-                    kDamaged);
+                    kInput);
   }
   return kOk;
 }
@@ -271,7 +283,7 @@ int ComparedRuns::locate(Side side) {
   positions.begin(threads, engine, again->places, exception_name);
   while (!positions.done()) {
     const auto elements = reader.next();
-    if (!elements) return complain(elements.error().detail, kDamaged);
+    if (!elements) return complain(elements.error().detail, kInput);
     if (interrupted()) return kInterrupted;
     if (elements->empty()) break;
     positions.observe(*elements);

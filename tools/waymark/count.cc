@@ -266,7 +266,7 @@ int run(CountOptions options) {
   image::Symbols symbols;
   if (options.symbols.functions && capture->processes() == nullptr) {
     auto found = load_symbols(*capture, options.symbols);
-    if (!found) return complain(found.error().detail, kInput);
+    if (!found) return complain_of_symbols(found.error());
     symbols = std::move(*found);
   }
   const std::vector<std::string> files =

@@ -239,7 +239,7 @@ int run(DecodeOptions options) {
   outputs::PlaceLookup places;
   if (options.symbols.functions) {
     auto lookup = place_lookup(*capture, options.symbols);
-    if (!lookup) return complain(lookup.error().detail, kInput);
+    if (!lookup) return complain_of_symbols(lookup.error());
     places = *std::move(lookup);
   }
   const std::vector<std::string> files =

@@ -9,7 +9,6 @@
 #include "commands.h"
 #include "compare_runs.h"
 #include "complain.h"
-#include "elf_argument.h"
 #include "exit_code.h"
 #include "format.h"
 #include "output.h"
@@ -32,9 +31,7 @@ int run(const DiffOptions& options) {
   for (std::size_t i = 0; i < diff::kSides; ++i) compare.paths[i] = options.paths[i];
   auto runs = ComparedRuns::open(compare);
   if (!runs) return runs.error();
-  std::vector<std::string> files = (*runs)->input_files();
-  for (std::string& path : program_paths(compare.symbols.files)) files.push_back(std::move(path));
-  auto output = Output::open(options.output, files);
+  auto output = Output::open(options.output, (*runs)->input_files());
   if (!output) {
     return complain(output.error().detail,
                     output.error().code == ErrorCode::kInvalidArgument ? kUsage : kOutput);
@@ -47,7 +44,7 @@ int run(const DiffOptions& options) {
   } else {
     outputs::write_text(output->text(), report);
   }
-  return finish_output(*output, kOk);
+  return finish_output(*output, (*runs)->are_same() ? kOk : kDifferent);
 }
 
 }  // namespace
@@ -65,7 +62,7 @@ void add_diff(Command& app, int& exit_code) {
       ->allow_extra_args(false);
   command
       ->add_option("--stacks", options->compare.most_places,
-                   "show call stacks for the first N divergences; default: 10")
+                   "show call stacks for the first N distinct divergences; default: 10")
       ->type_name("N");
   command
       ->add_option("--top", options->most_rows,
@@ -74,19 +71,25 @@ void add_diff(Command& app, int& exit_code) {
   add_format_option(*command, options->format, false);
   command->add_option("-o,--output", options->output, "write to this file")->type_name("FILE");
   command
-      ->add_option("--symbols", options->compare.symbols.files,
+      ->add_option("--symbols", options->compare.symbols,
                    "A program (ELF file) whose symbols name the functions, if the image has none; "
                    "@ADDRESS: its load address minus its link address; may be repeated")
       ->type_name("FILE[@ADDRESS]")
       ->allow_extra_args(false);
+  add_run_programs(*command, options->compare.programs);
   command->footer(
       "The first INPUT is A, the second B. Each thread of A is compared with the one of the same\n"
-      "name in B. Options that describe the input apply to both.\n"
+      "name in B. Options that describe the input apply to both, except --elf-a, --elf-b,\n"
+      "--symbols-a and --symbols-b.\n"
+      "\n"
+      "The exit status is 0 if the runs are the same, 1 if they differ, 2 if the command line is\n"
+      "wrong, and 3 if an input cannot be read or executed nothing.\n"
       "\n"
       "Examples:\n"
       "  waymark diff good/ bad/\n"
       "  waymark diff before.data after.data --ignore-exceptions\n"
-      "  waymark diff good/ bad/ --ignore-function log_message --format json");
+      "  waymark diff good/ bad/ --ignore-function log_message --format json\n"
+      "  waymark diff old/ new/ --symbols-a old.elf --symbols-b new.elf");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

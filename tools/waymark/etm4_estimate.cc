@@ -12,6 +12,7 @@
 #include "exit_code.h"
 #include "input_options.h"
 #include "interrupt.h"
+#include "made_capture.h"
 #include "option_values.h"
 #include "percent.h"
 #include "progress.h"
@@ -274,7 +275,8 @@ Result<Spread> spread_of(const synth::Estimate& estimate, synth::ProgrammedOptio
 }
 
 int write_snapshot(const EstimateOptions& options, const synth::ProgrammedOptions& unit,
-                   const synth::ExecutionOptions& execution, const synth::Program& program) {
+                   const synth::ExecutionOptions& execution, const synth::Program& program,
+                   const std::vector<elf::File>& programs) {
   auto made = synth::make_programmed_unit(unit, program, execution, true);
   if (!made) return estimate_failed(made.error());
   std::vector<std::unique_ptr<synth::TraceUnit>> units;
@@ -284,6 +286,11 @@ int write_snapshot(const EstimateOptions& options, const synth::ProgrammedOption
   capture.size = ~std::uint64_t{0};
   auto maker = synth::CaptureMaker::create(capture, std::move(units));
   if (!maker) return estimate_failed(maker.error());
+  std::vector<std::string> read{options.program};
+  if (!options.replay.empty()) read.push_back(options.replay);
+  for (const elf::File& file : programs) read.push_back(file.path());
+  if (const auto safe = refuse_inputs_in(options.directory, *maker, &program, read); !safe)
+    return complain(safe.error().detail, kUsage);
   const auto written = synth::write_capture(*maker, &program, options.directory,
                                             [](std::uint64_t) { return !interrupted(); });
   if (!written) return estimate_failed(written.error());
@@ -335,7 +342,9 @@ void add_estimate_options(Command& command, EstimateOptions& options) {
       ->type_name("CAPTURE")
       ->needs(estimate)
       ->group(kGroup);
-  command.add_option("-o,--output", options.directory, "write the trace of the run as a snapshot")
+  command
+      .add_option("-o,--output", options.directory,
+                  "write the trace of the run as a snapshot, with a copy of the program")
       ->type_name("DIR")
       ->needs(estimate)
       ->group(kGroup);
@@ -378,7 +387,7 @@ int run_estimate(const EstimateOptions& options, const PlanFile& file, const Fou
   const auto estimate = synth::estimate_trace(programmed, *program, execution, bounds);
   if (!estimate) return estimate_failed(estimate.error());
   if (!options.directory.empty()) {
-    const int code = write_snapshot(options, programmed, execution, *program);
+    const int code = write_snapshot(options, programmed, execution, *program, file.programs);
     if (code != kOk) return code;
   }
   std::optional<Spread> spread;

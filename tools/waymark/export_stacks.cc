@@ -411,7 +411,7 @@ std::expected<outputs::PlaceLookup, int> stack_places(const inputs::Capture& cap
   if (places) return *std::move(places);
   // Without names, functions are the addresses that were called.
   if (places.error().code != ErrorCode::kNotFound || !symbols.empty())
-    return std::unexpected(complain(places.error().detail, kInput));
+    return std::unexpected(complain_of_symbols(places.error()));
   if (with_notes) note(places.error().detail + " Functions have the addresses that were called.");
   return outputs::PlaceLookup();
 }

@@ -44,7 +44,7 @@ int Collector::add_input(const std::string& path, const Precounted* known) {
   if (!selection) return complain(selection.error().detail, kUsage);
   auto places = needs_.names ? place_lookup(capture, options_.symbols)
                              : any_place_lookup(capture, options_.symbols);
-  if (!places) return complain(places.error().detail, kInput);
+  if (!places) return complain_of_symbols(places.error());
   const std::vector<std::string> files =
       window.input_files(capture, program_paths(options_.symbols.files));
   files_.insert(files_.end(), files.begin(), files.end());

@@ -13,6 +13,7 @@ void add_report(Command& app, int& exit_code) {
   Command* command = app.add_subcommand("report", "Save the viewer's page as a single HTML file");
   add_input_options(*command, options->input.input, options->paths);
   add_viewer_options(*command, options->input);
+  add_run_programs(*command, options->programs);
   command->add_option("-o,--output", options->output, "write to this file; -: standard output")
       ->type_name("FILE")
       ->required();
@@ -35,6 +36,7 @@ void add_report(Command& app, int& exit_code) {
       "Examples:\n"
       "  waymark report board/ -o report.html\n"
       "  waymark report before.data after.data -o changes.html --max-size 2M\n"
+      "  waymark report old/ new/ -o changes.html --symbols-a old.elf --symbols-b new.elf\n"
       "  waymark report board/ -o report.html --window t:8123456..t:8200000");
   command->callback([options, &exit_code] { exit_code = run_report(*options); });
 }

@@ -76,6 +76,17 @@ Result<std::vector<view::Window>> parse_windows(const std::vector<std::string>& 
   return windows;
 }
 
+/// What is to be shown of one of the inputs.
+ViewerInput input_of(const ReportCommand& options, std::size_t number) {
+  ViewerInput input = options.input;
+  if (options.paths.size() == 1) return input;
+  const RunPrograms& own = options.programs[number];
+  input.input.programs = joined(std::move(input.input.programs), own.programs);
+  input.symbols = joined(std::move(input.symbols), own.symbols);
+  input.of_one_run = true;
+  return input;
+}
+
 /// Where two captures part, if both execute instructions.
 void add_divergences(const ReportCommand& options,
                      const std::vector<std::unique_ptr<view::Session>>& sessions,
@@ -86,7 +97,8 @@ void add_divergences(const ReportCommand& options,
   }
   CompareOptions compare{.input = options.input.input,
                          .paths = {options.paths[0], options.paths[1]}};
-  compare.symbols.files = options.input.symbols;
+  compare.symbols = options.input.symbols;
+  compare.programs = options.programs;
   const auto runs = ComparedRuns::open(compare);
   if (!runs || (*runs)->run() != kOk) return;
   const outputs::DifferenceReport found = (*runs)->report();
@@ -94,7 +106,8 @@ void add_divergences(const ReportCommand& options,
   for (std::size_t i = 0; i < found.places.size(); ++i) {
     wanted.divergences.push_back({.thread = outputs::thread_of(found, i),
                                   .text = outputs::sentence_of(found, i),
-                                  .where = outputs::where_of(found, i)});
+                                  .where = outputs::where_of(found, i),
+                                  .times = outputs::times_of(found, i)});
   }
 }
 
@@ -104,6 +117,12 @@ int run_report(const ReportCommand& options) {
   if (options.paths.empty()) return complain("INPUT is missing; name the capture.", kUsage);
   if (options.paths.size() > 2)
     return complain("A report takes one INPUT, or two to compare.", kUsage);
+  if (options.paths.size() == 1 && any_given(options.programs)) {
+    return complain(
+        "--elf-a, --elf-b, --symbols-a and --symbols-b are for two INPUTs; for one, use --elf and "
+        "--symbols.",
+        kUsage);
+  }
   std::vector<std::string> inputs;
   inputs.reserve(options.paths.size());
   for (const std::string& path : options.paths) inputs.push_back(path_of_input(path));
@@ -111,8 +130,8 @@ int run_report(const ReportCommand& options) {
     return complain(safe.error().detail, kUsage);
   std::vector<std::unique_ptr<view::Session>> sessions;
   std::uint64_t bytes = 0;
-  for (const std::string& path : options.paths) {
-    auto session = open_session(options.input, path);
+  for (std::size_t i = 0; i < options.paths.size(); ++i) {
+    auto session = open_session(input_of(options, i), options.paths[i]);
     if (!session) return session.error();
     bytes += (*session)->facts().bytes;
     sessions.push_back(*std::move(session));
@@ -136,7 +155,7 @@ int run_report(const ReportCommand& options) {
                                .windows = *windows,
                                .whole = whole};
     if (options.paths.size() == 2) add_divergences(options, sessions, wanted);
-    wanted.coverage = coverage_of_capture(options.input, options.paths.front());
+    wanted.coverage = coverage_of_capture(input_of(options, 0), options.paths.front());
     if (interrupted()) return kInterrupted;
     report = view::make_report(*sessions.front(),
                                sessions.size() == 2 ? sessions[1].get() : nullptr, wanted, stop);

@@ -6,7 +6,9 @@
 #include <memory>
 
 #include "command.h"
+#include "complain.h"
 #include "elf_argument.h"
+#include "exit_code.h"
 #include "waymark/inputs/trace_name.h"
 #include "waymark/perf/process_images.h"
 #include "waymark/perf/program_files.h"
@@ -58,7 +60,8 @@ class RecordingPlaces {
   const program::Program* program_ = nullptr;
 };
 
-/// The programs that the user names, and those of the image.
+/// The programs that the user names, and those of the image.  kInvalidArgument: two of them are at
+/// the same addresses.
 Result<std::shared_ptr<const outputs::ImagePrograms>> image_programs(const inputs::Capture& capture,
                                                                      const SymbolOptions& options) {
   std::vector<outputs::GivenProgram> given;
@@ -69,7 +72,19 @@ Result<std::shared_ptr<const outputs::ImagePrograms>> image_programs(const input
     if (!opened) return std::unexpected(std::move(opened).error());
     given.push_back({*std::move(opened), file->bias});
   }
-  return std::make_shared<const outputs::ImagePrograms>(std::move(given), capture.image());
+  auto programs = std::make_shared<const outputs::ImagePrograms>(std::move(given), capture.image());
+  if (const auto overlap = programs->overlap()) {
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("{}: {} and {} are both at 0x{:x}..0x{:x}, so names would be those of "
+                            "the wrong one. Append @ and its load address to a program that was "
+                            "loaded elsewhere, or leave one out{}.",
+                            inputs::trace_name(capture), overlap->programs[0]->path(),
+                            overlap->programs[1]->path(), overlap->first, overlap->last + 1,
+                            options.of_one_run ? "; name the programs of one run with --symbols-a "
+                                                 "or --symbols-b"
+                                               : ""));
+  }
+  return programs;
 }
 
 }  // namespace
@@ -100,6 +115,10 @@ void add_detail_options(Command& command, SymbolOptions& options, Option* functi
   command.parse_complete_callback([&options, symbols] {
     if (!options.files.empty() && !options.functions) refuse_without(*symbols, "--functions");
   });
+}
+
+int complain_of_symbols(const Error& error) {
+  return complain(error.detail, error.code == ErrorCode::kInvalidArgument ? kUsage : kInput);
 }
 
 Result<image::Symbols> load_symbols(const inputs::Capture& capture, const SymbolOptions& options) {

@@ -20,6 +20,7 @@ struct SymbolOptions {
   bool functions = false;
   outputs::NameDetails details{};    ///< For decode.
   std::vector<std::string> files{};  ///< FILE or FILE@ADDRESS.
+  bool of_one_run = false;           ///< Another run has its own: --symbols-a, --symbols-b.
 };
 
 /// `what` is what --functions does.
@@ -29,8 +30,13 @@ Option* add_symbol_options(Command& command, SymbolOptions& options, const std::
 void add_detail_options(Command& command, SymbolOptions& options, Option* functions);
 
 /// The symbols of the files that the user names, which come first, and of the capture's image.
-/// kNotFound: there are none.  Other errors are those of open_elf_argument().
+/// kNotFound: there are none.  kInvalidArgument: two of the programs are at the same addresses.
+/// Other errors are those of open_elf_argument().
 Result<image::Symbols> load_symbols(const inputs::Capture& capture, const SymbolOptions& options);
+
+/// Prints the sentence of a load_symbols() or place_lookup() that failed, and returns the exit
+/// code.
+int complain_of_symbols(const Error& error);
 
 /// Names the processes of a recording; empty if the capture is not one.  The capture must outlive
 /// the result.

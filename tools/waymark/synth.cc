@@ -14,6 +14,7 @@
 #include "format.h"
 #include "input_options.h"
 #include "interrupt.h"
+#include "made_capture.h"
 #include "option_values.h"
 #include "output.h"
 #include "progress.h"
@@ -191,7 +192,6 @@ synth::PerfDataOptions perf_data_options(const SynthOptions& options) {
                                                         : Form::kFile;
   if (options.recording_order == "big") recording.order = perf::ByteOrder::kBig;
   recording.times = recording.times || options.recording_switches;
-  recording.program = options.elf;
   return recording;
 }
 
@@ -240,6 +240,11 @@ int run(const SynthOptions& options) {
         !fits)
       return synthesis_failed(fits.error());
   }
+  std::vector<std::string> read;
+  for (const std::string* const path : {&options.elf, &options.graph, &options.execution_log})
+    if (!path->empty()) read.push_back(*path);
+  if (const auto safe = refuse_inputs_in(options.directory, *maker, &*program, read); !safe)
+    return complain(safe.error().detail, kUsage);
   announce_truth(options, *program);
 
   const auto start = std::chrono::steady_clock::now();
@@ -288,7 +293,9 @@ int run(const SynthOptions& options) {
 
 void add_program_options(Command& command, SynthOptions& options) {
   constexpr auto kGroup = "The program";
-  auto* elf = command.add_option("--elf", options.elf, "an AArch64 or Arm ELF file")
+  auto* elf = command
+                  .add_option("--elf", options.elf,
+                              "an AArch64 or Arm ELF file; the snapshot gets a copy of it")
                   ->type_name("FILE")
                   ->group(kGroup);
   auto* graph = command

@@ -154,7 +154,7 @@ int run(const TopOptions& options) {
   if (!capture) return capture.error();
   auto found = place_lookup(*capture, options.symbols);
   if (!found && (found.error().code != ErrorCode::kNotFound || !options.symbols.files.empty()))
-    return complain(found.error().detail, kInput);
+    return complain_of_symbols(found.error());
   Places places(found ? *std::move(found) : outputs::PlaceLookup(),
                 capture->processes() != nullptr);
   auto output = open_output("", *capture, options.input);

@@ -106,11 +106,12 @@ std::expected<std::unique_ptr<view::Session>, int> open_session(const ViewerInpu
   };
   auto messages = ExportMessages::make(options.messages);
   if (!messages) return std::unexpected(messages.error());
-  const SymbolOptions symbols{.functions = true, .files = options.symbols};
+  const SymbolOptions symbols{
+      .functions = true, .files = options.symbols, .of_one_run = options.of_one_run};
   std::string nameless;
   if (const auto places = place_lookup(*first, symbols); !places) {
     if (places.error().code != ErrorCode::kNotFound || !options.symbols.empty())
-      return std::unexpected(complain(places.error().detail, kInput));
+      return std::unexpected(complain_of_symbols(places.error()));
     nameless = places.error().detail;
   }
   auto session = view::make_session({

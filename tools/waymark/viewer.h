@@ -9,6 +9,7 @@
 
 #include "export_messages.h"
 #include "input_options.h"
+#include "run_programs.h"
 #include "waymark/view/session.h"
 
 namespace waymark::cli {
@@ -19,6 +20,7 @@ struct ViewerInput {
   InputOptions input;
   std::string index;                 ///< Its file; empty: where `waymark index` puts it.
   std::vector<std::string> symbols;  ///< FILE or FILE@ADDRESS.
+  bool of_one_run = false;           ///< As SymbolOptions has it.
   std::vector<std::string> sources;  ///< As outputs::SourceFiles takes them.
   ExportMessageOptions messages;
 };
@@ -35,6 +37,7 @@ struct ViewCommand {
 struct ReportCommand {
   ViewerInput input;
   std::vector<std::string> paths;
+  RunsPrograms programs;  ///< Those of one of two inputs.
   std::string output;
   std::uint64_t most_bytes = 10'000'000;
   std::vector<std::string> windows;

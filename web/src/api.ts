@@ -262,8 +262,8 @@ export interface Compare {
   cycles: [number | null, number | null];
   /** Name, program, then self, total and calls of the first, then of the second. */
   rows: [string, string, number, number, number, number, number, number][];
-  /** Where they diverge: the thread, what happened, and where; the first of `divergence_count`. */
-  divergences: [string, string, string][];
+  /** Where they diverge: the thread, what happened, where, and how often; the first of `divergence_count`. */
+  divergences: [string, string, string, number][];
   divergence_count: number;
   note: string;
 }

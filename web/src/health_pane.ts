@@ -158,9 +158,9 @@ export class ComparePane {
 /** Where the captures diverge. */
 function divergencesOf(compare: Compare): HTMLElement[] {
   if (!compare.divergence_count) return [];
-  const more = compare.divergence_count - compare.divergences.length;
-  const items = compare.divergences.map(([thread, text, where]) =>
-    h('li', {}, `${visible(thread, 100)}: ${visible(text)} `, name(visible(where, 300))),
+  const more = compare.divergence_count - compare.divergences.reduce((sum, [, , , times]) => sum + times, 0);
+  const items = compare.divergences.map(([thread, text, where, times]) =>
+    h('li', {}, `${visible(thread, 100)}: ${visible(text)} ${times > 1 ? `${count(times)} times ${where ? 'at ' : ''}` : ''}`, name(visible(where, 300))),
   );
   return [
     h('p', { class: 'pane-note', text: `The runs diverge ${count(compare.divergence_count)} ${compare.divergence_count === 1 ? "time" : "times"} (A: first, B: second).` }),

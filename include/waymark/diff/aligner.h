@@ -55,6 +55,8 @@ struct Divergence {
   BlockNumber joined = kNoBlock;
   /// They meet in the middle of that step: only its end is the same.
   bool joined_inside = false;
+  /// How often the runs diverge like this, as a Comparison counts it; 1 from an Aligner.
+  std::uint64_t times = 1;
 };
 
 /// How far the runs of a thread are the same.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -31,7 +32,7 @@ struct ComparisonOptions {
   /// Asked once for each thread, with its first element.  Empty: the trace ID, and the context ID
   /// and VMID.
   std::array<std::function<ThreadName(const Element& element)>, kSides> names{};
-  /// Divergences beyond these are only counted.
+  /// Distinct divergences beyond these are only counted.
   std::size_t most_divergences = 1000;
   /// Steps of one run that wait for the other.
   std::size_t most_waiting = std::size_t{1} << 25;
@@ -77,8 +78,16 @@ class Comparison {
   // -- Once both have finished. -----------------------------------------------------------------
 
   [[nodiscard]] const std::vector<ThreadPair>& threads() const { return pairs_; }
-  /// In the order in which they were found; `thread` is the number of the pair.
+  /// In the order in which they were found; `thread` is the number of the pair.  Those of one
+  /// thread at the same place with the same cause and outcome are one: the first, with their
+  /// number.
   [[nodiscard]] const std::vector<Divergence>& divergences() const { return divergences_; }
+  /// The stretch after which the runs diverge, which both executed, in the program of each.
+  /// Nothing: they diverge before all of them.
+  [[nodiscard]] std::optional<std::array<BlockPlace, kSides>> common_part(
+      const Divergence& divergence) const;
+  /// Both runs were compared as a whole, in all their threads, and executed the same.
+  [[nodiscard]] bool are_same() const;
   [[nodiscard]] const Blocks& blocks() const { return blocks_; }
   [[nodiscard]] const Programs& programs() const { return programs_; }
   /// The runs are too large: what came after that is not compared.
@@ -111,6 +120,20 @@ class Comparison {
   };
   class Visitor;
 
+  /// What equal divergences have in common.
+  struct Kind {
+    std::uint32_t thread = 0;
+    Cause cause = Cause::kOtherCode;
+    std::optional<Side> left{};
+    /// The place in each run: the end of the common part.
+    std::array<const program::Program*, kSides> programs{};
+    std::array<std::uint64_t, kSides> addresses{};
+    /// Where each run went on, or the exception that it took.
+    std::array<std::uint64_t, kSides> outcomes{};
+    friend auto operator<=>(const Kind&, const Kind&) = default;
+  };
+
+  [[nodiscard]] Kind kind_of(const Divergence& divergence) const;
   void add_thread(Side side, ThreadNumber thread, const Element& element);
   void add_step(Side side, ThreadNumber thread, const Step& step, TaskId space, const Element& at);
   void add_cycles(Side side, ThreadNumber thread, std::uint64_t cycles);
@@ -133,6 +156,7 @@ class Comparison {
   std::vector<std::uint32_t> touched_;  ///< Pairs with steps that are not compared yet.
   std::vector<bool> is_touched_;
   std::vector<Divergence> divergences_;
+  std::map<Kind, std::size_t> kinds_;  ///< Where they are in `divergences_`.
   std::array<std::size_t, kSides> waiting_{};
 };
 

@@ -16,6 +16,10 @@
 
 namespace waymark::diff {
 
+/// The same for the same program, wherever its file is: the build ID, or what its code and
+/// functions are.
+std::string identity_of(const program::Program& program);
+
 /// How addresses of a program are compared.
 enum class Match : std::uint8_t {
   kOneRun,  ///< Only one run has it.

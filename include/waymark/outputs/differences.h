@@ -47,6 +47,8 @@ void write_json(TextBuffer& out, const DifferenceReport& report, std::size_t num
 
 /// The event, as a sentence: "A conditional branch was taken in A, but not in B."
 std::string sentence_of(const DifferenceReport& report, std::size_t number);
+/// How often the runs diverge like this.
+std::uint64_t times_of(const DifferenceReport& report, std::size_t number);
 /// Where: "partition+0x38 (quicksort.c:27), 0x4001c4"; empty: not known.
 std::string where_of(const DifferenceReport& report, std::size_t number);
 /// The name of its thread, for people.

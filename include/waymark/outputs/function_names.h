@@ -1,6 +1,7 @@
 // The names of functions at addresses, for outputs that show one for each range.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -28,6 +29,13 @@ struct GivenProgram {
   std::uint64_t bias = 0;  ///< How far above its link-time addresses it was loaded.
 };
 
+/// Two programs at the same addresses of the target.
+struct ProgramOverlap {
+  std::array<const program::Program*, 2> programs{};
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+};
+
 /// The programs of memory that is the same for all processes: those that are given, where they have
 /// a function, and the ELF files in the regions of an image.
 class ImagePrograms {
@@ -43,6 +51,10 @@ class ImagePrograms {
   /// Where the code of a function of one of the programs is in memory, for each copy of it.
   [[nodiscard]] std::vector<image::AddressRange> addresses(const program::Program& program,
                                                            const program::Function& function) const;
+  /// Where a program that is given overlaps another one, so that names would be those of the wrong
+  /// one: a second that is given, unless it is the same at the same address, or one of the image
+  /// with another build ID or, without build IDs, with other code.
+  [[nodiscard]] std::optional<ProgramOverlap> overlap() const;
   /// All functions that begin in the memory, by the addresses that they have there.
   [[nodiscard]] image::Symbols symbols() const;
   /// The result keeps what it needs.
@@ -58,6 +70,8 @@ class ImagePrograms {
 
   static std::optional<image::AddressRange> range_in(const Region& region,
                                                      const program::Function& function);
+  [[nodiscard]] std::optional<ProgramOverlap> overlap(const GivenProgram& given,
+                                                      const Region& region) const;
 
   std::vector<GivenProgram> given_;
   std::vector<Region> regions_;  ///< In the order of the image; the first that matches counts.

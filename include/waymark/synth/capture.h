@@ -65,10 +65,14 @@ class CaptureMaker {
   [[nodiscard]] std::optional<frames::Options> frame_options() const;
 
   /// The snapshot that describes the capture. The trace is in `trace_file`, and each segment of the
-  /// program is in memory_file(its number).
+  /// program is in program_file(), if it comes from an ELF file, or else in memory_file(its
+  /// number).
   [[nodiscard]] inputs::Snapshot snapshot(const Program* program,
                                           const std::string& trace_file) const;
   static std::string memory_file(std::size_t segment);
+  /// The copy of an ELF file: its name, or "program.elf" if a snapshot cannot have that name, or
+  /// has it for something else.
+  static std::string program_file(const std::string& path);
   /// The name of a unit's device: "ETM_0".
   [[nodiscard]] std::string device_name(std::size_t unit) const;
 
@@ -96,6 +100,7 @@ class CaptureMaker {
 
 /// Writes a snapshot into the folder `directory`: the trace, `truth/<device>.truth` for each source
 /// whose ground truth is kept, the totals in truth/totals.ini, then memory and ini files.
+/// A program from an ELF file is there as a copy of the file, which may be in the folder already.
 /// `progress` is called with the number of bytes so far; if it returns false, the work stops.
 ///
 /// kIo: the system refused.  If the capture is stopped or fails, the files that it wrote are

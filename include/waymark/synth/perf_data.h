@@ -39,9 +39,6 @@ struct PerfDataOptions {
   /// the end.  Where the trace has no context IDs, each CPU runs the processes in turns, and SWITCH
   /// records say so.
   bool times = false;
-  /// The ELF file that the program was made from: a copy in the folder is what the processes have
-  /// in their memory.  Empty: each segment is a file of its own.
-  std::string program{};
 };
 
 /// kInvalidArgument: something that perf does not record, or options that exclude each other;

@@ -44,10 +44,17 @@ struct Behaviour {
   std::vector<Place> route{};    ///< Indirect: where it went.
 };
 
+/// The ELF file that bytes come from; `file` is empty: none.
+struct Origin {
+  std::string file{};
+  std::uint64_t offset = 0;
+};
+
 /// Bytes in target memory; at most one segment covers an address.
 struct Segment {
   std::uint64_t address = 0;
   std::vector<std::uint8_t> bytes{};
+  Origin origin{};
 };
 
 /// Plain data once it is made; any thread may read it.
@@ -79,7 +86,8 @@ class Program {
   /// build.
   /// `m_profile`: the file is for Arm, and gets handlers of the M profile.
   static Result<Program> elf(const std::string& path, bool m_profile = false);
-  /// The same for an open file, with its bias. The file is not needed afterwards.
+  /// The same for an open file, with its bias. The object is not needed afterwards; a capture of
+  /// the program gets a copy of the file.
   static Result<Program> elf(const elf::File& file, bool m_profile = false);
 
   /// The segment with the instruction at `address`, or nullptr.
@@ -91,6 +99,8 @@ class Program {
   [[nodiscard]] bool fetch(const isa::Options& options, Place at, isa::Instruction& out) const;
 
   [[nodiscard]] const std::vector<Segment>& segments() const { return segments_; }
+  /// The ELF file that it was made from; empty: none.
+  [[nodiscard]] std::string file() const;
   [[nodiscard]] const std::vector<Place>& entries() const { return entries_; }
   /// Targets for indirect branches without known behaviour.
   [[nodiscard]] const std::vector<Place>& functions() const { return functions_; }
@@ -105,7 +115,8 @@ class Program {
   // -- Making a program by hand. ------------------------------------------------------------------
 
   /// kConflict: it overlaps another segment; kInvalidArgument: empty, or beyond the address space.
-  Result<void> add_segment(std::uint64_t address, std::vector<std::uint8_t> bytes);
+  Result<void> add_segment(std::uint64_t address, std::vector<std::uint8_t> bytes,
+                           Origin origin = {});
   void set_behaviour(std::uint64_t address, Behaviour behaviour) {
     behaviours_[address] = std::move(behaviour);
   }

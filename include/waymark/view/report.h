@@ -18,6 +18,7 @@ struct ComparedPlace {
   std::string thread{};
   std::string text{};   ///< What happened, as a sentence.
   std::string where{};  ///< Empty: not known.
+  std::uint64_t times = 1;
 };
 
 struct ReportOptions {

@@ -456,7 +456,7 @@ test('a_report_opens_from_disk', async () => {
     await page.click('#tab-compare');
     await until(page, 'the comparison', () => document.querySelectorAll('.compare-list .virtual-row').length > 5);
     const divergences = await page.evaluate(() => document.querySelector('.compare-divergences').textContent);
-    assert.match(divergences, /cpu_0: A conditional branch was taken in A, but not in B\. partition\+0x38/);
+    assert.match(divergences, /cpu_0: A conditional branch was taken in A, but not in B\. 2 times at partition\+0x38/);
     await page.click('#tab-coverage');
     await until(page, 'the coverage', () => document.querySelectorAll('.coverage-list .virtual-row').length > 5);
     assert.match(await visibleText(page, '.coverage-pane .pane-note'), /4.021 of 6.012 lines \(67.%\)/);

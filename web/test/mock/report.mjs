@@ -37,7 +37,7 @@ function dataOf(answers, windows) {
       const factor = [1, 0.5, 1.2, 0][i % 4];
       return [name, program, self, total, calls, Math.round(self * factor), Math.round(total * factor), Math.round(calls * factor)];
     }),
-    divergences: [['cpu_0', 'A conditional branch was taken in A, but not in B.', 'partition+0x38 (quicksort.c:27), 0x4001c4']],
+    divergences: [['cpu_0', 'A conditional branch was taken in A, but not in B.', 'partition+0x38 (quicksort.c:27), 0x4001c4', 2]],
     divergence_count: 12,
     note: '',
   };
