@@ -12,7 +12,7 @@ namespace waymark::outputs {
 namespace {
 
 /// The address of the code that an element is about; kNoAddress: none.
-std::uint64_t code_of(const Element& element) {
+std::uint64_t code_address(const Element& element) {
   switch (element.kind) {
     case ElementKind::kInstrRange:
     case ElementKind::kInstrRangeNoPath:
@@ -203,7 +203,7 @@ PlaceLookup ImagePrograms::lookup(std::shared_ptr<const ImagePrograms> programs)
 }
 
 bool FunctionNames::find(const Element& element) {
-  const std::uint64_t address = code_of(element);
+  const std::uint64_t address = code_address(element);
   if (address == kNoAddress) return false;
   const program::Place place = lookup_(element, address);
   const program::Function* const found =

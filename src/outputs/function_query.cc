@@ -101,15 +101,17 @@ std::string_view last_component(std::string_view path) {
 }
 
 /// A function among several that a name may mean.
-struct Candidate {
+struct PossibleFunction {
   std::string name{};     ///< As it is shown.
   std::string program{};  ///< Its path; may be empty.
   std::uint64_t start = 0;
 };
 
-std::unexpected<Error> ambiguous(const std::string& text, std::span<const Candidate> candidates) {
+std::unexpected<Error> ambiguous(const std::string& text,
+                                 std::span<const PossibleFunction> candidates) {
   std::string list;
-  for (const Candidate& each : candidates.first(std::min(candidates.size(), kMostCandidates))) {
+  for (const PossibleFunction& each :
+       candidates.first(std::min(candidates.size(), kMostCandidates))) {
     if (!list.empty()) list += ", ";
     list += fmt::format("{} at 0x{:x}", escaped(each.name), each.start);
     if (!each.program.empty()) list += fmt::format(" in {}", escaped(each.program));
@@ -204,16 +206,16 @@ Result<std::vector<NamedFunction>> find_functions(std::span<const program::Progr
       for (const program::Function& function : program->functions()) suggestions.add(function.name);
     return suggestions.unknown(text);
   }
-  std::map<std::pair<std::string, std::uint64_t>, Candidate> distinct;
+  std::map<std::pair<std::string, std::uint64_t>, PossibleFunction> distinct;
   for (const NamedFunction& each : found) {
     const auto [whole, name] = each.program->whole(*each.function);
     distinct.try_emplace({identity_of(*each.program), whole->start},
-                         Candidate{.name = readable_name(each.function->name),
-                                   .program = each.program->path(),
-                                   .start = each.function->start});
+                         PossibleFunction{.name = readable_name(each.function->name),
+                                          .program = each.program->path(),
+                                          .start = each.function->start});
   }
   if (distinct.size() == 1) return found;
-  std::vector<Candidate> candidates;
+  std::vector<PossibleFunction> candidates;
   for (auto& [key, candidate] : distinct) candidates.push_back(std::move(candidate));
   return ambiguous(text, candidates);
 }
@@ -266,7 +268,7 @@ Result<std::vector<stacks::CodeId>> find_functions(const stacks::Tree& tree,
       if (code.kind == CodeKind::kFunction) suggestions.add(code.name);
     return suggestions.unknown(text);
   }
-  std::vector<Candidate> candidates;
+  std::vector<PossibleFunction> candidates;
   for (const stacks::CodeId id : found) {
     candidates.push_back({.name = readable_name(stacks::name_of(codes[id])),
                           .program = codes[id].program,

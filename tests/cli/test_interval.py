@@ -76,7 +76,7 @@ def test_text_of_a_port(run, tmp_path):
 
 @pytest.mark.parametrize('start, end, sentence, code', [
     ('never', 'leaf', 'never does not occur', 1),
-    ('leaf', 'absent', 'absent does not occur', 1),
+    ('leaf', 'absent', "--to: no function is called 'absent'.", 2),
     ('event:x', 'leaf', '--from event:x: expected a number after event:', 2),
     ('text:', 'leaf', '--from text: the text to look for is missing', 2),
     ('0xzz', 'leaf', 'this is not an address', 2),
