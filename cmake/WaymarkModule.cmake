@@ -142,6 +142,8 @@ function(waymark_module_tests name)
     COMPILE_DEFINITIONS "WAYMARK_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
   if(WAYMARK_QUICK_BUILD)
     set_property(SOURCE ${arg_OPTIMISED} TARGET_DIRECTORY ${program} APPEND PROPERTY COMPILE_OPTIONS -O1)
+    # Common headers are parsed with the options of the others.
+    set_property(SOURCE ${arg_OPTIMISED} TARGET_DIRECTORY ${program} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
   endif()
   set(test_program ${program} PARENT_SCOPE)
 endfunction()

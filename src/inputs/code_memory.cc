@@ -32,6 +32,12 @@ CodeMemory::CodeMemory(const Capture& capture) : image_(capture.image()) {
         break;
     }
   }
+  // All sources of a live trace have one protocol, and some may appear later.
+  if (!capture.live() || capture.sources().empty()) return;
+  const TraceId first = capture.sources().front().id;
+  if (first >= kTraceIdCount) return;
+  for (Space& space : spaces_)
+    if (space == nullptr) space = spaces_[first];
 }
 
 Bytes CodeMemory::read(const Element& element, std::uint64_t address,

@@ -568,10 +568,9 @@ void write_csv(TextBuffer& out, const count::ItmCounts& counts, TraceId id,
     row("exception_longest", text, exception_word(number), exception.longest);
   }
   for (const Sample& sample : top_samples(counts, options)) {
-    const auto number = sample.address               ? std::optional<std::uint64_t>(*sample.address)
-                        : sample.function != nullptr ? std::optional(sample.function->start)
-                                                     : std::nullopt;
-    row("pc_sample", hex_if(number.has_value(), number.value_or(0)),
+    const std::uint64_t begin = sample.function == nullptr ? 0 : sample.function->start;
+    row("pc_sample",
+        hex_if(sample.address || sample.function != nullptr, sample.address.value_or(begin)),
         sample.function == nullptr ? std::string_view() : std::string_view(sample.function->name),
         sample.times);
   }

@@ -11,6 +11,7 @@
 #include "waymark/base/escape.h"
 #include "waymark/base/nearest.h"
 #include "waymark/base/number.h"
+#include "waymark/diff/programs.h"
 #include "waymark/outputs/readable_name.h"
 
 namespace waymark::outputs {
@@ -95,11 +96,6 @@ NameForm form_of(std::string_view text, const std::string& name) {
   return own_form(text, std::string(whole)) == NameForm::kNone ? NameForm::kNone : NameForm::kWhole;
 }
 
-std::string_view last_component(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
-
 /// A function among several that a name may mean.
 struct PossibleFunction {
   std::string name{};     ///< As it is shown.
@@ -147,12 +143,6 @@ class Suggestions {
   std::vector<std::string> names_;
 };
 
-/// What tells programs apart.
-std::string identity_of(const program::Program& program) {
-  const std::vector<std::uint8_t>& id = program.build_id();
-  return id.empty() ? program.path() : '\0' + std::string(id.begin(), id.end());
-}
-
 }  // namespace
 
 std::string_view short_name(std::string_view readable) {
@@ -161,11 +151,13 @@ std::string_view short_name(std::string_view readable) {
 }
 
 std::optional<std::string_view> FunctionQuery::after(std::string_view program) const {
-  for (const std::string_view each : {program, last_component(program)}) {
-    const std::string_view text = text_;
-    if (each.empty() || !text.starts_with(each)) continue;
-    const std::string_view rest = text.substr(each.size());
-    if (rest.starts_with(':') && !rest.starts_with("::")) return rest.substr(1);
+  const std::string_view text = text_;
+  for (std::size_t at = text.find(':'); at != std::string_view::npos; at = text.find(':', at + 1)) {
+    const std::string_view path = text.substr(0, at);
+    if (path.empty() || !program.ends_with(path) || text.substr(at).starts_with("::")) continue;
+    // The last components of the path, as a recording has it below --symfs.
+    const std::size_t begin = program.size() - path.size();
+    if (begin == 0 || path.front() == '/' || program[begin - 1] == '/') return text.substr(at + 1);
   }
   return std::nullopt;
 }
@@ -209,7 +201,7 @@ Result<std::vector<NamedFunction>> find_functions(std::span<const program::Progr
   std::map<std::pair<std::string, std::uint64_t>, PossibleFunction> distinct;
   for (const NamedFunction& each : found) {
     const auto [whole, name] = each.program->whole(*each.function);
-    distinct.try_emplace({identity_of(*each.program), whole->start},
+    distinct.try_emplace({diff::identity_of(*each.program), whole->start},
                          PossibleFunction{.name = readable_name(each.function->name),
                                           .program = each.program->path(),
                                           .start = each.function->start});

@@ -129,9 +129,9 @@ def builds(run, runs, repository, tmp_path):
     elf = (repository / 'samples/quicksort/quicksort.elf').read_bytes()
     for seed, name in (1, 'old.elf'), (2, 'new.elf'):
         folder = tmp_path / f'run{seed}'
-        (folder / 'code.bin').write_bytes((folder / 'quicksort.elf').read_bytes()[0xf0:0xf0 + 0x650])
+        (folder / 'code.bin').write_bytes((folder / 'quicksort.elf').read_bytes()[0xf0:0x940])
         (folder / 'quicksort.elf').unlink()
-        edit(folder / 'cpu_0.ini', ('file=quicksort.elf', 'file=code.bin'), ('length=0x650\n', ''), ('offset=0xF0\n', ''))
+        edit(folder / 'cpu_0.ini', ('file=quicksort.elf', 'file=code.bin'), ('length=0x940\n', ''), ('address=0x400000', 'address=0x4000F0'))
         (tmp_path / name).write_bytes(elf.replace(b'\0put_number\0', b'\0put_' + name[:3].encode() + b'ber\0'))
     return 'run1', 'run2'
 

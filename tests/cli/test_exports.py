@@ -462,5 +462,5 @@ def test_samples_as_stacks(run, quicksort, tmp_path):
     assert 'samples, not instructions' in result.err
     line, = result.lines
     assert line.endswith(' 3')
-    assert 'no samples' in run('export', 'folded', 'samples.bin', '--protocol', 'itm', '--framing', 'none', '--to', '6',
+    assert 'none of its sources traces a core or samples' in run('export', 'folded', 'samples.bin', '--protocol', 'itm', '--framing', 'none', '--to', '6',
                                expect=1).err

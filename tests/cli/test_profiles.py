@@ -133,9 +133,9 @@ def test_a_folder_gets_a_file_for_each_program(run, walks, tmp_path):
     assert [path.name for path in (tmp_path / 'profiles').iterdir()] == ['program.bolt.txt']
 
 
-def test_a_failure_leaves_the_old_file(run, walks, tmp_path, full_device):
+def test_a_failure_leaves_the_old_file(run, walks, synth, tmp_path, full_device):
     (tmp_path / 'old.txt').write_text('old\n')
-    run('export', 'bolt', walks.capture, '-o', 'old.txt', expect=3)
+    run('export', 'bolt', synth('--size', '5K', '--protocol', 'etmv4', '--no-truth'), '-o', 'old.txt', expect=3)
     assert (tmp_path / 'old.txt').read_text() == 'old\n'
     assert [path.name for path in tmp_path.iterdir()] == ['old.txt']
     run('export', 'bolt', walks.capture, '--symbols', walks.program, stdout=full_device, expect=4)

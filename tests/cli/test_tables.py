@@ -170,7 +170,7 @@ def test_columns_are_those_that_are_listed(run, walks, tables, tmp_path):
 def test_queries_of_the_documentation_work(repository, walks, executed, tables, tmp_path):
     queries = re.findall(r'^```sql\n(.*?)^```', (repository / 'docs' / PAGE).read_text(), re.M | re.S)
     assert len(queries) >= 6
-    tables(walks.capture, executed('packer').capture, '--symbols', walks.program)
+    tables(walks.capture, executed('packer').capture)
     duckdb.ask(tmp_path, *queries)
 
 

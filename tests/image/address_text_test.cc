@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "waymark/image/symbols.h"
+
 namespace waymark::image {
 namespace {
 
