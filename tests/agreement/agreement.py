@@ -5,7 +5,7 @@
 
     --small         only the sample and two captures of `synth`
     --list          list the captures
-    --table FILE    write all disagreements, one a line
+    --table FILE    write all disagreements, one per line
     --most N        print N disagreements of each quantity of a capture; default: 3
 
 WAYMARK names the program; default: build/dev/bin/waymark.  The exit status is 1 if anything disagrees.

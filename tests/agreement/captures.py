@@ -228,6 +228,7 @@ class Capture:
             self.has.add('recording')
             self.find_processes()
         kinds = {row['protocol'] for row in json.loads(self.run(*self.command(['info', '--format', 'json'])).lines[0])['sources']}
+        self.messages = any(kind.startswith(('STM', 'ITM')) for kind in kinds)
         if len(kinds) == 1:
             self.one_protocol = next(iter(kinds))
         if kinds and kinds <= {'ETMv4', 'ETE', 'ETMV4I'}:
@@ -264,6 +265,11 @@ class Capture:
             if name == key[0] and all(one.code(address, 2) is not None for address in key[1:]):
                 return True
         return False
+
+    def is_damaged(self):
+        if ('damaged',) not in self.kept:
+            self.kept[('damaged',)] = b'"type":"damage"' in self.run(*self.command(['decode', '--format', 'json'])).out_bytes
+        return self.kept[('damaged',)]
 
     def depth(self):
         """Of the call tree."""

@@ -171,7 +171,7 @@ def say_tree(say, capture, nodes):
         say.add('instructions', 'all', own)
         outer = above.get(parent, frozenset())
         above[number] = outer if key in outer else outer | {key}
-        if key not in outer:
+        if key not in outer and key != OTHER:
             say.add('whole', key, whole[number] if stated is None else stated)
         if stated is not None:
             if stated != whole[number]:
@@ -320,7 +320,8 @@ def decode(capture, say):
     model.finish()
     say_model(capture, say, model)
     say.put('exceptions in all', 'all', sum(model.sums['exceptions'].values()))
-    if times:
+    if times and not capture.messages:
+        # An STM or ITM has timestamps of its own.
         say.put('first timestamp', 'all', min(times))
         say.put('last timestamp', 'all', max(times))
 
@@ -360,6 +361,9 @@ def ground_truth(capture, say):
         model.feed(element)
     model.finish()
     model.sums.pop('instructions of a context', None)
+    if capture.one_protocol == 'ETMv3':
+        # It states the outcome of each instruction, so that its ranges are shorter than those of the model.
+        model.sums.pop('times of a block')
     say_model(capture, say, model)
 
 
@@ -408,7 +412,8 @@ def find_places(capture, say):
         result.fail('find failed')
     for row in result.json_lines():
         if row.get('type') == 'found' and row['what'] == 'exception':
-            say.add('exceptions', row['id'], 1)
+            # It reads packets, also those that damage hides from decoding.
+            say.add('exceptions in packets' if capture.is_damaged() else 'exceptions', row['id'], 1)
 
 
 @source('interval', needs={'functions'})

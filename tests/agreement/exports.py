@@ -164,7 +164,7 @@ def parquet_calls(capture, say):
         while at['caller'] is not None and (at['part'], at['caller']) in by_call:
             at = by_call[(at['part'], at['caller'])]
             above.append(key_of(at))
-        if key not in above:
+        if key not in above and key != OTHER:
             say.add('whole', key, row['instructions'])
         if row['entered'] in ('call', 'tail_call') and row['kind'] == 'function':
             if key != OTHER:
@@ -556,7 +556,8 @@ def say_timeline(capture, say, tracks):
     for key, count in own.items():
         say.put('self', key, count)
     for key, count in whole.items():
-        say.put('whole', key, count)
+        if key != OTHER:
+            say.put('whole', key, count)
     for name, count in frames.items():
         say.put('frames', name, count)
     say.cover('frames', lambda key: key[0] != 'gap in the trace')
@@ -606,34 +607,38 @@ def export_perfetto(capture, say):
     say_timeline(capture, say, perfetto_events(text).values())
 
 
-def say_times(capture, say, times):
+def say_times(say, times, unit='as chosen'):
     if times:
-        say.put('first time of a timeline', 'all', min(times))
-        say.put('last time of a timeline', 'all', max(times))
+        say.put('first time of a timeline', unit, min(times))
+        say.put('last time of a timeline', unit, max(times))
 
 
 @source('export trace-event, timestamps', export='trace-event', needs={'functions', 'timestamps'})
 def times_of_trace_event(capture, say):
     data = json.loads(capture.text('export', 'trace-event'))
-    say_times(capture, say, [event['ts'] for event in data['traceEvents'] if event['ph'] in 'BE'])
+    # If nanoseconds are known, its times are microseconds.
+    unit = 1 if 'one microsecond is' in data['otherData'] else 1000
+    say_times(say, [round(event['ts'] * unit) for event in data['traceEvents'] if event['ph'] in 'BE'])
 
 
 @source('export speedscope, timestamps', export='speedscope', needs={'functions', 'timestamps'})
 def times_of_speedscope(capture, say):
     data = json.loads(capture.text('export', 'speedscope'))
-    say_times(capture, say, [event['at'] for profile in data['profiles'] for event in profile['events']])
+    say_times(say, [event['at'] for profile in data['profiles'] for event in profile['events']])
 
 
 @source('export perfetto, timestamps', export='perfetto', needs={'protoc', 'functions', 'timestamps'})
 def times_of_perfetto(capture, say):
     text = capture.decoded('perfetto', lambda data: decoded('perfetto.protos.Trace', 'perfetto.proto', data))
-    say_times(capture, say, [time for events in perfetto_events(text).values() for time, _ in events])
+    say_times(say, [time for events in perfetto_events(text).values() for time, _ in events])
 
 
 @source('export parquet, times of calls', export='parquet', needs={'duckdb', 'functions', 'timestamps'})
 def times_of_parquet(capture, say):
     rows = [row for row in capture.table('calls') if row['unit'] == 'ticks' and row['start'] is not None]
-    say_times(capture, say, [row['start'] for row in rows] + [row['end'] for row in rows if row['end'] is not None])
+    # The table has ticks where others have the nanoseconds of a recording.
+    say_times(say, [row['start'] for row in rows] + [row['end'] for row in rows if row['end'] is not None],
+              'ticks of a recording' if capture.recording else 'as chosen')
 
 
 @source('export vcd', export='vcd', needs={'vcd'})
