@@ -1,0 +1,160 @@
+"""The definitions of docs/quantities.md, applied to elements one by one, in the order of execution.
+
+Nothing of Waymark is used but the elements themselves, as `decode --format json` has them, or as the ground truth
+of `synth` has them.
+"""
+import collections
+from dataclasses import dataclass, replace
+
+# These elements say nothing about where execution goes on.
+SILENT = {'timestamp', 'cycle_count', 'event', 'sync_marker', 'instrumentation', 'software_trace', 'transaction', 'itm',
+          'data_address', 'data_value', 'data_event'}
+
+
+@dataclass
+class Pending:
+    """A branch whose target is not known yet."""
+    address: int
+    end: int
+    last: str
+    subtype: str
+    program: str
+    function: tuple
+    thread: tuple
+    known: int = None  # the target of a direct branch
+    known_function: tuple = None
+
+
+class Source:
+    """The state of one trace ID."""
+
+    def __init__(self):
+        self.context = {}
+        self.pending = None
+
+
+class Model:
+    """`places` resolves addresses: places.find(address, context, element) is (program, link address, function, start of
+    the function) of an executed address, or None."""
+
+    def __init__(self, places):
+        self.places = places
+        self.sources = collections.defaultdict(Source)
+        self.sums = collections.defaultdict(collections.Counter)
+        self.shapes, self.details = {}, {}
+        self.executed = collections.Counter()
+
+    def add(self, quantity, key, value=1):
+        self.sums[quantity][key if isinstance(key, tuple) else (key,)] += value
+
+    def feed(self, element):
+        source = self.sources[element.get('id')]
+        kind = element['kind']
+        if kind == 'range':
+            self.feed_range(source, element)
+        elif kind == 'context':
+            source.context = element
+        elif kind == 'exception':
+            self.add('exceptions', (element['id'],))
+            back = element.get('return_address')
+            if source.pending and back is not None:
+                self.close(source, self.places.find(int(back, 16), source.context, None))
+            else:
+                self.close(source, None)
+        elif kind == 'exception_return':
+            if source.pending and source.pending.last == 'indirect':
+                source.pending.subtype = kind
+        elif kind not in SILENT:
+            if kind == 'range_no_path':
+                self.add('instructions without a path', 'all', element.get('instructions', 0))
+            self.close(source, None)
+
+    @staticmethod
+    def same_thread(before, now):
+        """Whether execution of the one context continues in the other."""
+        if now.get('el'):
+            return True
+        for name in ('context_id', 'vmid'):
+            if name in before and name in now and before[name] != now[name]:
+                return False
+        return True
+
+    def feed_range(self, source, element):
+        start, end = int(element['start'], 16), int(element['end'], 16)
+        count = element['instructions']
+        taken = element.get('taken')
+        context = source.context
+        shape = (start, end, element['isa'], taken, context.get('context_id'), element.get('function'),
+                 element.get('offset'), element.get('subtype'))
+        known = self.shapes.get(shape)
+        if known is None:
+            known = self.shapes[shape] = self.look_at(start, end, element, context)
+        place, branch = known
+        if source.pending:
+            same = self.same_thread(source.pending.thread, context)
+            self.close(source, place if same else None)
+        self.add('instructions', 'all', count)
+        self.add('instructions of a source', (element['id'],), count)
+        self.add('instructions of a context', (context.get('context_id'), context.get('vmid'), context.get('el'),
+                                               context.get('security')), count)
+        if place is None:
+            return
+        self.executed[shape] += 1
+        if branch is not None and taken:
+            source.pending = replace(branch, thread=dict(context))
+
+    def look_at(self, start, end, element, context):
+        """Where a range is, and the branch at its end."""
+        place = self.places.find(start, context, element)
+        if place is None:
+            return None, None
+        program, link, function, _ = place
+        size = end - start
+        block = (program, link, link + size)
+        last = block[2] - element.get('last_size', 4)
+        kind = element.get('last')
+        self.details[(start, end, element['isa'], element.get('taken'), context.get('context_id'),
+                      element.get('function'), element.get('offset'), element.get('subtype'))] = (
+            block, self.places.instructions(place, element), kind, last, element.get('taken'))
+        if kind not in ('branch', 'indirect'):
+            return place, None
+        known = self.places.direct_target(block, element) if kind == 'branch' else None
+        return place, Pending(last, block[2], kind, element.get('subtype', ''), program,
+                              self.places.owner(program, last, function), {}, known)
+
+    def finish(self):
+        for source in self.sources.values():
+            self.close(source, None)
+        for shape, times in self.executed.items():
+            block, instructions, kind, last, taken = self.details[shape]
+            self.add('times of a block', block, times)
+            for address, owner in instructions:
+                self.add('times of an instruction', (block[0], address), times)
+                self.add('self', owner, times)
+            if kind in ('branch', 'indirect'):
+                self.add('taken' if taken else 'not taken', (block[0], last), times)
+                branch = self.shapes[shape][1]
+                if taken and branch.subtype == 'call':
+                    self.add('calls made', branch.function, times)
+                    self.add('calls made in all', 'all', times)
+
+    def close(self, source, place):
+        branch, source.pending = source.pending, None
+        if branch is None:
+            return
+        if place is None and branch.known is not None:
+            place = self.places.at_link(branch.program, branch.known)
+        if place is None:
+            self.add('edges to unknown', (branch.program, branch.address))
+            return
+        program, link, function, start = place
+        self.add('edges', (branch.program, branch.address, link))
+        if branch.subtype in ('return', 'exception_return') or function is None:
+            return
+        if branch.subtype == 'call':
+            if link == branch.end and program == branch.program:
+                return
+        elif link != start or function == branch.function:
+            return
+        self.add('calls', function)
+        self.add('calls of a pair', branch.function + function)
