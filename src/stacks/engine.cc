@@ -525,7 +525,7 @@ void Engine::go_away(Source& source) {
   Thread& thread = *source.thread;
   const std::size_t open = thread.frames.size() - thread.suspects;
   // Opening them again takes as long.
-  if (options_.sink == nullptr || thread.away || open > search_credit_) return;
+  if (options_.sink == nullptr || thread.away || open == 0 || open > search_credit_) return;
   search_credit_ -= open;
   thread.away = true;
   for (std::size_t i = 0; i < open; ++i) options_.sink->on_leave(thread.track, source.position());

@@ -132,7 +132,7 @@ def builds(run, runs, repository, tmp_path):
         (folder / 'code.bin').write_bytes((folder / 'quicksort.elf').read_bytes()[0xf0:0x940])
         (folder / 'quicksort.elf').unlink()
         edit(folder / 'cpu_0.ini', ('file=quicksort.elf', 'file=code.bin'), ('length=0x940\n', ''), ('address=0x400000', 'address=0x4000F0'))
-        (tmp_path / name).write_bytes(elf.replace(b'\0put_number\0', b'\0put_' + name[:3].encode() + b'ber\0'))
+        (tmp_path / name).write_bytes(elf.replace(b'\0fibonacci\0', b'\0fib_' + name[:3].encode() + b'_i\0'))
     return 'run1', 'run2'
 
 
@@ -149,20 +149,20 @@ def test_each_run_has_its_programs(run, builds, option):
     assert [(row['match'], row['a']['path'], row['b']['path']) for row in rows(result, 'program')] == [
         ('builds', 'old.elf', 'new.elf')]
     a, b = names_of(result)
-    assert 'put_oldber' in a and 'put_newber' not in a
-    assert 'put_newber' in b and 'put_oldber' not in b
+    assert 'fib_old_i' in a and 'fib_new_i' not in a
+    assert 'fib_new_i' in b and 'fib_old_i' not in b
     # The other way round, and a program for both.
     b, a = names_of(run('diff', *builds, f'--{option}-a', 'new.elf', f'--{option}-b', 'old.elf', *json, expect=1))
-    assert 'put_oldber' in a and 'put_newber' not in a and 'put_newber' in b and 'put_oldber' not in b
+    assert 'fib_old_i' in a and 'fib_new_i' not in a and 'fib_new_i' in b and 'fib_old_i' not in b
     a, b = names_of(run('diff', *builds, f'--{option}', 'old.elf', *json, expect=1))
-    assert 'put_oldber' in a & b and 'put_newber' not in a | b
+    assert 'fib_old_i' in a & b and 'fib_new_i' not in a | b
 
 
 def test_a_report_has_the_programs_of_each_run(run, builds, tmp_path):
     wanted = '--symbols-a', 'old.elf', '--symbols-b', 'new.elf'
     run('report', *builds, *wanted, '-o', 'report.html')
     text = (tmp_path / 'report.html').read_text()
-    assert 'put_oldber' in text and 'put_newber' in text
+    assert 'fib_old_i' in text and 'fib_new_i' in text
     run('report', *builds, '--symbols', 'old.elf', '--symbols', 'new.elf', '-o', 'x.html', expect=2).says(
         'old.elf', 'new.elf', '--symbols-a')
     run('report', builds[0], *wanted, '-o', 'x.html', expect=2).one_sentence('--symbols-a', 'two INPUTs')
@@ -187,7 +187,7 @@ def test_what_is_no_overlap_of_programs(run, builds, repository, tmp_path):
     run('decode', 'run1', '--elf', 'old.elf', '--elf', 'new.elf', expect=3).one_sentence('old.elf', 'new.elf', 'Append @')
     # Other names for the same code, and other code.
     sample = repository / 'samples/quicksort'
-    run('count', sample, '--functions', '--symbols', 'new.elf').has('put_newber')
+    run('count', sample, '--functions', '--symbols', 'new.elf').has('fib_new_i')
     elf = bytearray((tmp_path / 'new.elf').read_bytes())
     elf[0x140] ^= 0xff
     (tmp_path / 'other.elf').write_bytes(elf)
