@@ -132,7 +132,9 @@ Result<Coverage> coverage_of(const profile::Profile& profile,
       }
       // A function that runs without a call, as a handler does, was not missed.
       const bool is_executed = code.most(function.start, function.last + 1) != 0;
-      covered.calls += std::max<std::uint64_t>(code.at(function.start).times, is_executed ? 1 : 0);
+      const std::uint64_t times = code.at(function.start).times;
+      const std::uint64_t begun = times - std::min(times, loops_to_start(*program, function));
+      covered.calls += std::max<std::uint64_t>(begun, is_executed ? 1 : 0);
     }
   }
   if (!coverage.empty()) return coverage;

@@ -121,4 +121,18 @@ void BranchFinder::add(std::uint64_t start, std::uint64_t end,
   }
 }
 
+std::uint64_t loops_to_start(const profile::ProgramProfile& program,
+                             const program::Function& function) {
+  std::uint64_t times = 0;
+  const auto [first, after] = std::pair(
+      std::ranges::lower_bound(program.branches, function.start, {}, &profile::Branch::from),
+      std::ranges::upper_bound(program.branches, function.last, {}, &profile::Branch::from));
+  for (auto branch = first; branch < after; ++branch) {
+    if (branch->to == function.start && branch->to_program == program.number &&
+        branch->subtype != isa::InstrSubtype::kBranchLink)
+      times += branch->times;
+  }
+  return times;
+}
+
 }  // namespace waymark::exports

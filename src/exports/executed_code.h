@@ -59,4 +59,8 @@ class BranchFinder {
   std::uint8_t it_remaining_ = 0;      ///< and what was left there of an IT block.
 };
 
+/// How often code of a function led to its own start other than by a call.
+std::uint64_t loops_to_start(const profile::ProgramProfile& program,
+                             const program::Function& function);
+
 }  // namespace waymark::exports

@@ -155,7 +155,9 @@ std::optional<ProgramOverlap> ImagePrograms::overlap(const GivenProgram& given,
                                                      const Region& region) const {
   const program::Program& own = *region.program;
   const bool have_ids = !given.program->build_id().empty() && !own.build_id().empty();
-  if (have_ids && given.program->build_id() == own.build_id()) return std::nullopt;
+  const auto first_linked = own.address_of(region.file_offset);
+  const bool same_place = first_linked && *first_linked + given.bias == region.first;
+  if (have_ids && same_place && given.program->build_id() == own.build_id()) return std::nullopt;
   for (const program::CodeRange& range : given.program->code()) {
     const auto both =
         common({range.first + given.bias, range.last + given.bias}, {region.first, region.last});

@@ -143,6 +143,12 @@ class Suggestions {
   std::vector<std::string> names_;
 };
 
+/// Two copies of one program, or one that was opened twice.
+bool are_same(const program::Program& one, const program::Program& other) {
+  const bool same_path = !one.path().empty() && one.path() == other.path();
+  return same_path || diff::identity_of(one) == diff::identity_of(other);
+}
+
 }  // namespace
 
 std::string_view short_name(std::string_view readable) {
@@ -198,17 +204,21 @@ Result<std::vector<NamedFunction>> find_functions(std::span<const program::Progr
       for (const program::Function& function : program->functions()) suggestions.add(function.name);
     return suggestions.unknown(text);
   }
-  std::map<std::pair<std::string, std::uint64_t>, PossibleFunction> distinct;
+  std::vector<PossibleFunction> candidates;
+  std::vector<std::pair<const program::Program*, std::uint64_t>> distinct;
   for (const NamedFunction& each : found) {
     const auto [whole, name] = each.program->whole(*each.function);
-    distinct.try_emplace({diff::identity_of(*each.program), whole->start},
-                         PossibleFunction{.name = readable_name(each.function->name),
-                                          .program = each.program->path(),
-                                          .start = each.function->start});
+    const std::uint64_t start = whole->start;
+    const bool known = std::ranges::any_of(distinct, [&](const auto& other) {
+      return other.second == start && are_same(*other.first, *each.program);
+    });
+    if (known) continue;
+    distinct.emplace_back(each.program, start);
+    candidates.push_back({.name = readable_name(each.function->name),
+                          .program = each.program->path(),
+                          .start = each.function->start});
   }
   if (distinct.size() == 1) return found;
-  std::vector<PossibleFunction> candidates;
-  for (auto& [key, candidate] : distinct) candidates.push_back(std::move(candidate));
   return ambiguous(text, candidates);
 }
 

@@ -239,9 +239,9 @@ void Engine::call(Source& source, const Element& element, std::uint64_t target) 
     source.veneer.inside = false;
     show_top(source);
   }
-  // A call to the next instruction only reads the program counter.
-  if (target == source.exit.end) return;
   Known& found = find(source, element, target);
+  // Within a function, a call to the next instruction only reads the program counter.
+  if (target == source.exit.end && !(found.named && found.entry)) return;
   const CodeId code = called_code(found);
   const Known known = found;
   const std::uint64_t site =

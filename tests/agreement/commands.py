@@ -249,7 +249,7 @@ def count_callers(capture, say):
         for row in rows:
             if row['kind'] == 'function':
                 say.put('calls of a pair', function_key(capture, row['name'], row.get('program')) + key, row['calls'])
-                say.put('instructions of a pair', function_key(capture, row['name'], row.get('program')) + key,
+                say.put('instructions by caller', function_key(capture, row['name'], row.get('program')) + key,
                         row['instructions'])
 
 
@@ -276,7 +276,7 @@ def count_callees(capture, say):
                 say.put('calls', key, row['calls'])
             elif row.get('role') == 'callee' and row['kind'] == 'function':
                 say.put('calls of a pair', key + function_key(capture, row['name'], row.get('program')), row['calls'])
-                say.put('instructions of a pair', key + function_key(capture, row['name'], row.get('program')),
+                say.put('instructions by callee', key + function_key(capture, row['name'], row.get('program')),
                         row['instructions'])
 
 

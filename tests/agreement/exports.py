@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import math
 import re
 import shutil
 import sqlite3
@@ -366,7 +367,8 @@ def export_lcov(capture, say):
         elif word == 'DA':
             say.add('times of a line', (file, int(cells[0])), int(cells[1]))
         elif word == 'FNDA' and (key := capture.places.key(cells[1])):
-            say.add('calls', key, int(cells[0]))
+            # What ran without a call, as a handler does, is counted as well.
+            say.add('calls in coverage', key, int(cells[0]))
         elif word == 'BRDA':
             branches[(file, int(cells[0]))].append(0 if cells[3] == '-' else int(cells[3]))
     for line, counts in branches.items():
@@ -387,7 +389,7 @@ def export_cobertura(capture, say):
                 say.put('outcomes of a line', place, (int(found[1]), int(found[2])))
         for method in one.findall('methods/method'):
             if key := capture.places.key(method.get('name')):
-                say.put('calls', key, int(method.find('lines/line').get('hits')))
+                say.put('calls in coverage', key, int(method.find('lines/line').get('hits')))
     say.cover('times of a line')
 
 
@@ -571,7 +573,8 @@ def export_trace_event(capture, say):
     tracks = collections.defaultdict(list)
     for event in data['traceEvents']:
         if event['ph'] in 'BE':
-            tracks[(event['pid'], event['tid'])].append((event['ts'], event['name'] if event['ph'] == 'B' else None))
+            # What happens at one instruction differs by parts of it.
+            tracks[(event['pid'], event['tid'])].append((math.floor(event['ts']), event['name'] if event['ph'] == 'B' else None))
     say_timeline(capture, say, tracks.values())
 
 
@@ -618,7 +621,7 @@ def times_of_trace_event(capture, say):
     data = json.loads(capture.text('export', 'trace-event'))
     # If nanoseconds are known, its times are microseconds.
     unit = 1 if 'one microsecond is' in data['otherData'] else 1000
-    say_times(say, [round(event['ts'] * unit) for event in data['traceEvents'] if event['ph'] in 'BE'])
+    say_times(say, [math.floor(event['ts'] * unit + 0.01) for event in data['traceEvents'] if event['ph'] in 'BE'])
 
 
 @source('export speedscope, timestamps', export='speedscope', needs={'functions', 'timestamps'})

@@ -147,14 +147,20 @@ class Model:
         if place is None:
             self.add('edges to unknown', (branch.program, branch.address))
             return
+        if branch.subtype == 'exception_return':
+            # By definition, its target is not that of a branch.
+            self.add('edges to unknown', (branch.program, branch.address))
+            return
         program, link, function, start = place
         self.add('edges', (branch.program, branch.address, link))
         if branch.subtype in ('return', 'exception_return') or function is None:
             return
         if branch.subtype == 'call':
-            if link == branch.end and program == branch.program:
+            if link == branch.end and program == branch.program and link != start:
                 return
         elif link != start or function == branch.function:
             return
+        else:
+            self.add('calls made', branch.function)
         self.add('calls', function)
         self.add('calls of a pair', branch.function + function)

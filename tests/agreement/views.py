@@ -68,7 +68,8 @@ def say_callers(capture, say, answer):
                 continue
             pair = key + own if role == 'caller' else own + key
             say.put('calls of a pair', pair, calls)
-            say.put('instructions of a pair', pair, instructions)
+            # In a recursion, they are divided in another way.
+            say.put(f'instructions by {role}', pair, instructions)
 
 
 def say_code(capture, say, answer):

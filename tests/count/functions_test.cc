@@ -78,7 +78,7 @@ TEST_F(Functions, a_loop_to_the_beginning_enters_nothing_but_recursion_does) {
 
 TEST_F(Functions, returns_and_what_reads_the_program_counter_call_nothing) {
   Counts counts;
-  counts.rows = {row(kPut - 8, 2, kPut, true), row(kRun, 3, kPut + 8, false)};
+  counts.rows = {row(kPut + 8, 2, kPut + 16, true), row(kRun, 3, kPut + 8, false)};
   counts.edges = {{.from = kRun + 12,
                    .to = kPut,
                    .from_isa = isa::Isa::kA64,

@@ -44,7 +44,7 @@ TEST(ShortName, has_no_type) {
   EXPECT_EQ(short_name("int (anonymous namespace)::f<int>(int)"), "(anonymous namespace)::f<int>");
 }
 
-class Find : public testing::Test {
+class FunctionQueries : public testing::Test {
  protected:
   /// The linker's names of what is found, or the message.
   std::set<std::string> names(const std::string& text) const {
@@ -78,18 +78,18 @@ class Find : public testing::Test {
 
 using Names = std::set<std::string>;
 
-TEST_F(Find, exact_forms_come_first) {
+TEST_F(FunctionQueries, exact_forms_come_first) {
   EXPECT_EQ(names("f"), Names{"f"});
   EXPECT_EQ(names("f.cold"), Names{"f.cold"});
   EXPECT_EQ(names("_ZN1a1sEi"), Names{"_ZN1a1sEi"});
 }
 
-TEST_F(Find, parts_have_the_name_of_their_function) {
+TEST_F(FunctionQueries, parts_have_the_name_of_their_function) {
   EXPECT_EQ(names("g"), Names{"g.constprop.0"});
   EXPECT_EQ(names("h"), (Names{"h.part.0", "h.isra.1"}));
 }
 
-TEST_F(Find, names_of_the_source) {
+TEST_F(FunctionQueries, names_of_the_source) {
   if (!makes_readable()) GTEST_SKIP();
   EXPECT_EQ(names("a::s"), Names{"_ZN1a1sEi"});
   EXPECT_EQ(names("a::s(int)"), Names{"_ZN1a1sEi"});
@@ -101,13 +101,13 @@ TEST_F(Find, names_of_the_source) {
                                             HasSubstr("a::t(long) at 0x70 in /bin/one")));
 }
 
-TEST_F(Find, several_functions_of_one_name_are_listed) {
+TEST_F(FunctionQueries, several_functions_of_one_name_are_listed) {
   EXPECT_EQ(code("again"), ErrorCode::kConflict);
   EXPECT_THAT(*names("again").begin(), AllOf(HasSubstr("0x90"), HasSubstr("0xa0")));
   EXPECT_EQ(names("one:0xa4"), Names{"again"});
 }
 
-TEST_F(Find, programs_tell_functions_apart) {
+TEST_F(FunctionQueries, programs_tell_functions_apart) {
   programs.push_back(two.get());
   EXPECT_EQ(code("f"), ErrorCode::kConflict);
   EXPECT_THAT(*names("f").begin(), AllOf(HasSubstr("/bin/one"), HasSubstr("/lib/two")));
@@ -121,7 +121,7 @@ TEST_F(Find, programs_tell_functions_apart) {
   EXPECT_EQ(names("/lib/two:20"), Names{"other"});
 }
 
-TEST_F(Find, one_program_in_several_copies_is_one) {
+TEST_F(FunctionQueries, one_program_in_several_copies_is_one) {
   const auto copy = Program::of({{0x00, 0x0F, "f"}}, "/bin/one");
   programs.push_back(copy.get());
   const auto found = find_functions(programs, "f");
@@ -129,14 +129,14 @@ TEST_F(Find, one_program_in_several_copies_is_one) {
   EXPECT_EQ(found->size(), 2U);
 }
 
-TEST_F(Find, unknown_names_have_suggestions) {
+TEST_F(FunctionQueries, unknown_names_have_suggestions) {
   EXPECT_EQ(names("agian"), Names{"no function is called 'agian'; did you mean 'again'?"});
   EXPECT_EQ(names("nothing"), Names{"no function is called 'nothing'."});
   if (!makes_readable()) GTEST_SKIP();
   EXPECT_EQ(names("a::z"), Names{"no function is called 'a::z'; did you mean 'a::s'?"});
 }
 
-TEST_F(Find, codes_of_a_tree) {
+TEST_F(FunctionQueries, codes_of_a_tree) {
   stacks::Tree tree;
   const auto add = [&](std::uint64_t address) {
     const auto [whole, name] = one->whole(*one->function(address));
@@ -161,7 +161,7 @@ TEST_F(Find, codes_of_a_tree) {
   EXPECT_EQ(find("again").error().code, ErrorCode::kNotFound);
 }
 
-TEST_F(Find, functions_that_come_later) {
+TEST_F(FunctionQueries, functions_that_come_later) {
   EXPECT_FALSE(FunctionMatch::find(programs, "other", false));
   auto match = FunctionMatch::find(programs, "other", true);
   ASSERT_TRUE(match);

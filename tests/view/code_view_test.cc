@@ -65,7 +65,7 @@ TEST_F(CodeView, counts_are_those_of_the_window) {
         .from = static_cast<double>(from) * FakeReplay::kScale,
         .to = to == 44901 ? sample.replay->length() : static_cast<double>(to) * FakeReplay::kScale};
     const auto expected = executed(from, to);
-    for (const char* const name : {"quicksort", "fibonacci", "interpret", "run"}) {
+    for (const char* const name : {"quicksort", "fibonacci", "interpret.constprop.0", "run"}) {
       const Code shown = code(name, window);
       EXPECT_TRUE(shown.exact);
       ASSERT_FALSE(shown.instructions.empty()) << name;
