@@ -158,9 +158,10 @@ std::optional<ProgramOverlap> ImagePrograms::overlap(const GivenProgram& given,
   const auto first_linked = own.address_of(region.file_offset);
   const bool same_place = first_linked && *first_linked + given.bias == region.first;
   if (have_ids && same_place && given.program->build_id() == own.build_id()) return std::nullopt;
-  for (const program::CodeRange& range : given.program->code()) {
-    const auto both =
-        common({range.first + given.bias, range.last + given.bias}, {region.first, region.last});
+  // A segment of code may begin with headers, of which a program has no bytes.
+  for (const program::Function& function : given.program->functions()) {
+    const auto both = common({function.start + given.bias, function.last + given.bias},
+                             {region.first, region.last});
     if (!both) continue;
     const ProgramOverlap found{{&own, given.program.get()}, both->first, both->last};
     if (have_ids) return found;
