@@ -57,8 +57,8 @@ class Reader {
       if (total > kMaxCode) return unsupported("has more than 1 GiB of code");
       // Dumps in snapshots have an even size, and reading an instruction takes four bytes.
       const std::size_t size = (in_memory(segment.size) + 3) & ~std::size_t{3};
-      const Bytes rest = whole->bytes().subspan(
-          std::min(in_memory(segment.offset), whole->bytes().size()));
+      const Bytes rest =
+          whole->bytes().subspan(std::min(in_memory(segment.offset), whole->bytes().size()));
       const Bytes bytes = rest.first(std::min(size, rest.size()));
       std::vector<std::uint8_t> code(bytes.begin(), bytes.end());
       Origin origin;

@@ -34,7 +34,8 @@ std::optional<HealthFinding> gaps_of(const Overview& overview, TrackNumber numbe
       .title = fmt::format("{}: it is not known what executed in {:.1f} % of the time", name,
                            100 * share),
       .text =
-          "Nothing was traced there, trace was lost, or there is no code for what executed. The first "
+          "Nothing was traced there, trace was lost, or there is no code for what executed. The "
+          "first "
           "such place is shown.",
       .at = std::max(*first, track.first),
       .track = number,

@@ -178,7 +178,7 @@ def test_two_programs_at_one_place_are_refused(run, builds, command):
     assert ('--symbols-a' in said.err) == (command[0] == 'diff')
 
 
-def test_what_is_no_overlap_of_programs(run, builds, repository, tmp_path):
+def test_programs_that_do_not_overlap(run, builds, repository, tmp_path):
     shutil.copyfile(tmp_path / 'old.elf', tmp_path / 'copy.elf')
     run('diff', *builds, '--symbols', 'old.elf', '--symbols', 'copy.elf', '--symbols-a', 'old.elf', expect=1)
     run('diff', *builds, '--symbols', 'old.elf', '--symbols', 'new.elf@0x100000', expect=1)

@@ -224,7 +224,7 @@ TEST(DiffComparison, all_divergences_are_listed_or_beyond_the_limit) {
     ASSERT_LT(all.divergences().size(), 1000U);
     EXPECT_EQ(listed(all), all.agreement().divergences) << "seed " << seed;
     EXPECT_EQ(all.are_same(), all.divergences().empty()) << "seed " << seed;
-    // Those that are listed are counted all the same, wherever they are.
+    // Those that are listed are counted equal, wherever they are.
     Comparison few({.most_divergences = 2});
     compare(few, first.elements(), second.elements(), seed);
     for (std::size_t i = 0; i < few.divergences().size(); ++i)

@@ -128,10 +128,11 @@ int write_programs(const exports::Format& format, const ProfileSum& sum,
   const auto write_one = [&](const profile::ProgramProfile& program, const std::string& path) {
     if (const unsigned version = program.program->dwarf_version();
         format.most_dwarf != 0 && version > format.most_dwarf) {
-      note(fmt::format("{} has debug information of DWARF {}, and {} 0.19 reads no function of it: "
-                       "its result is empty. Compile the program with -gdwarf-{}, or use a newer "
-                       "release.",
-                       escaped(program.path), version, format.readers, format.most_dwarf));
+      note(
+          fmt::format("{} has debug information of DWARF {}, and {} 0.19 reads no function of it: "
+                      "its result is empty. Compile the program with -gdwarf-{}, or use a newer "
+                      "release.",
+                      escaped(program.path), version, format.readers, format.most_dwarf));
     }
     return write_file(path, sum.files, [&](TextBuffer& out) {
       return format.write_program(profile, program, options.writing, out);

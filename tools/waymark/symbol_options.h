@@ -48,7 +48,7 @@ outputs::HumanWriter::ProcessNamer process_namer(const inputs::Capture& capture)
 Result<outputs::PlaceLookup> place_lookup(const inputs::Capture& capture,
                                           const SymbolOptions& options);
 
-/// The same for what needs no names: if no program has functions, that is no error.
+/// The same for what needs no names: if no program has functions, that is not an error.
 Result<outputs::PlaceLookup> any_place_lookup(const inputs::Capture& capture,
                                               const SymbolOptions& options);
 

@@ -31,8 +31,8 @@ struct Branch {
 };
 
 /// All branches of all rows and edges, by context, address and target.  A branch with link to the
-/// next instruction has no subtype, because within a function it is not a call: it only reads the program counter.
-/// Executions of an indirect branch that no edge covers go to kNoAddress.
+/// next instruction has no subtype, because within a function it is not a call: it only reads the
+/// program counter. Executions of an indirect branch that no edge covers go to kNoAddress.
 std::vector<Branch> branches(const Counts& counts);
 
 /// The same, the most frequent first, at most `most`.

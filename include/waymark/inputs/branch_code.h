@@ -12,8 +12,8 @@
 
 namespace waymark::inputs {
 
-/// Reads instructions where elements of a capture are.  Copies share their memory; any number of threads may use
-/// one.  The capture must outlive them.
+/// Reads instructions where elements of a capture are.  Copies share their memory; any number of
+/// threads may use one.  The capture must outlive them.
 class BranchCode {
  public:
   explicit BranchCode(const Capture& capture)
@@ -22,7 +22,8 @@ class BranchCode {
   /// Whether the instruction before an address is a branch with link.
   [[nodiscard]] bool follows_call(const Element& element, std::uint64_t address) const;
 
-  /// The target of the direct branch at the end of a range; kNoAddress: it is not one, or its code cannot be read.
+  /// The target of the direct branch at the end of a range; kNoAddress: it is not one, or its code
+  /// cannot be read.
   [[nodiscard]] std::uint64_t direct_target(const Element& range) const;
 
  private:

@@ -90,7 +90,7 @@ struct OpenTrack {
   TraceId source = 0;
   std::uint64_t thread = 0;         ///< As Options::owner says, or 0.
   bool runs = false;                ///< The source executes it now.
-  bool away = false;                ///< It does not, and the sink was told that its frames were left.
+  bool away = false;                ///< It does not, and its frames were reported as left.
   std::vector<OpenFrame> frames{};  ///< The outermost first.
 };
 

@@ -90,7 +90,8 @@ struct Span {
   std::uint16_t flags = 0;
 };
 
-/// kNotStated: the trace says only that it began again, as after a filter, or when another thread ran.
+/// kNotStated: the trace says only that it began again, as after a filter, or when another thread
+/// ran.
 enum class GapReason : std::uint8_t { kNotStated, kLoss, kMissingCode, kPathless, kOverflow };
 
 struct Gap {

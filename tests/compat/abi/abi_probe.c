@@ -1,7 +1,7 @@
 /*
  * Prints sizes, offsets and values of the headers that it is compiled against, a line each, as
- * abi_1_8_0.txt has them.  abi_test.sh makes abi_table.inc from that file.  With PROBE_NEW, the headers are
- * newer than 1.3.3.
+ * abi_1_8_0.txt has them.  abi_test.sh makes abi_table.inc from that file.  With PROBE_NEW, the
+ * headers are newer than 1.3.3.
  */
 #include <opencsd/c_api/opencsd_c_api.h>
 #include <stdio.h>
@@ -11,7 +11,8 @@
 #endif
 
 /* First bit and number of bits that are set; little endian. */
-static void print_bits(const char *kind, const char *object, const char *field, const void *bytes, size_t size) {
+static void print_bits(const char *kind, const char *object, const char *field, const void *bytes,
+                       size_t size) {
   const unsigned char *at = (const unsigned char *)bytes;
   size_t first = 0, count = 0, bit;
   for (bit = 0; bit < size * 8; ++bit) {
