@@ -611,7 +611,7 @@ void Engine::leave_exception(Source& source, const Element& element, std::uint64
             .from = barrier.ret == kNoAddress ? 0 : barrier.ret,
             .below = thread.barrier,
             .flags = kFrameBarrier | kFrameSignal},
-           Opening::kCall);
+           Opening::kHandler);
       if (thread.frames.size() == size) return;
       thread.barrier = static_cast<std::uint32_t>(size + 1);
       return open_root(source, element, target);
