@@ -78,7 +78,8 @@ TEST(ImagePrograms, a_program_with_other_code_than_the_image_is_found) {
   // A program of which only names are known, as in a file with debug information.
   const auto names = program::Program::of({{.start = 0x40'0100, .last = 0x40'0110, .name = "f"}});
   EXPECT_FALSE(ImagePrograms({{names, 0}}, image).overlap());
-  const auto found = ImagePrograms({{*given, 0x40}}, image).overlap();
+  const ImagePrograms moved({{*given, 0x40}}, image);
+  const auto found = moved.overlap();
   ASSERT_TRUE(found);
   EXPECT_EQ(found->first, 0x40'0130U);
   EXPECT_EQ(found->programs[0]->path(), kSample);
