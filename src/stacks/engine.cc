@@ -158,7 +158,9 @@ void Engine::observe(std::span<const Element> elements) {
     now.exit.end = last.end;
     now.last_size = last.last_size;
     now.exit.action = action_of(last);
-    if (at == end || at->kind != ElementKind::kInstrRange) now.last = last;
+    // Otherwise the next range of this source shows the target.
+    if (at == end || at->kind != ElementKind::kInstrRange || at->trace_id != now.id)
+      keep_direct(now, last);
   }
 }
 
@@ -170,7 +172,7 @@ void Engine::observe_one(Source& source, const Element& element) {
   source.exit.end = element.end;
   source.last_size = element.last_size;
   source.exit.action = action_of(element);
-  source.last = element;
+  keep_direct(source, element);
   if (options_.ranges) count_range(source, element);
   if ((element.flags & kElementHasCycleCount) != 0) count_cycles(source, element.cycle_count);
 }
@@ -314,6 +316,11 @@ void Engine::count_cycles(Source& source, std::uint64_t cycles) {
 }
 
 // ---- Gaps -----------------------------------------------------------------------------------
+
+void Engine::keep_direct(Source& source, const Element& range) {
+  if (source.exit.action == Action::kCall || source.exit.action == Action::kDirect)
+    source.last = range;
+}
 
 // A direct call was made although its callee is not traced.
 void Engine::make_direct_call(Source& source) {

@@ -166,8 +166,7 @@ struct Engine::Source {
   Exit exit{};
   std::uint8_t last_size = 0;
 
-  /// The last range, if its branch may still be open: its end, its last instruction and its
-  /// context.
+  /// The last range that ended with a direct branch: its end, its last instruction and its context.
   Element last{};
   TraceId id = 0;
   SourceFacts facts{};

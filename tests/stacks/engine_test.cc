@@ -293,6 +293,40 @@ TEST(StackEngine, a_direct_call_before_a_gap_or_the_end_counts) {
   EXPECT_EQ(bench.quality().matches, 1U);
 }
 
+/// Ranges of two sources in one batch, each of which ends with a call before a gap.
+TEST(StackEngine, a_direct_call_before_a_gap_counts_beside_other_sources) {
+  Options options = with_targets();
+  const auto program = program::Program::of({{0x1000, 0x10ff, "main"}, {0x1100, 0x11ff, "f"}});
+  options.places = [program](const Element&, std::uint64_t address) {
+    return program::Place{program.get(), address};
+  };
+  Engine engine(std::move(options));
+  std::vector<Element> elements;
+  const auto add = [&](TraceId id, ElementKind kind, std::uint64_t start) {
+    Element& element = elements.emplace_back();
+    element.kind = kind;
+    element.trace_id = id;
+    element.start = start;
+    element.end = start + 4;
+    element.count = 1;
+    element.last_size = 4;
+    element.last_type = InstrType::kBranch;
+    element.last_subtype = InstrSubtype::kBranchLink;
+    element.flags = kElementExecuted;
+  };
+  // The second range of each source is one that only passes, as in long runs.
+  for (const std::uint64_t start : {0x1000U, 0x1010U})
+    for (const TraceId id : {TraceId{1}, TraceId{2}}) add(id, ElementKind::kInstrRange, start);
+  for (Element& element : std::span(elements).first(2)) {
+    element.last_type = InstrType::kOther;
+    element.last_subtype = InstrSubtype::kNone;
+  }
+  for (const TraceId id : {TraceId{1}, TraceId{2}}) add(id, ElementKind::kTraceOn, 0);
+  engine.observe(elements);
+  engine.finish();
+  EXPECT_EQ(calls_of(engine.tree(), "f"), 2U);
+}
+
 TEST(StackEngine, frames_of_a_thread_are_open_only_while_it_runs) {
   Bench bench({"main", "f", "other"}, with_targets());
   bench.context(1);

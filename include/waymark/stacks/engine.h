@@ -215,6 +215,7 @@ class Engine {
   void go_away(Source& source);
   void come_back(Source& source);
   NodeId root_of(const Owner& owner);
+  static void keep_direct(Source& source, const Element& range);
   void make_direct_call(Source& source);
   void open_gap(Source& source, GapKind kind);
   void close_gap(Source& source, const Element& element, std::uint64_t target);
