@@ -1,4 +1,5 @@
 """Functions by name: every command takes the same names, and shows the same ones."""
+import json
 import pathlib
 import re
 import shutil
@@ -207,6 +208,56 @@ def test_top_names_functions_of_recordings(run, two):
     shown = {(row['name'], pathlib.Path(row['program']).name): row['total'] for row in functions}
     assert shown == expected
     run('top', *where).matches(r'%  leaf_add  .*/opt/app/alpha$', r'%  leaf_add  .*/opt/app/beta$')
+
+
+def test_calls_of_two_processes_are_those_that_were_executed(run, two):
+    """The numbers are those of perf's listing of single instructions: expected/i1i."""
+    where = [two / 'perf.data', '--symfs', two / 'symfs']
+    counts = [row for row in run('count', *where, '--functions', '--format', 'json').json_lines()
+              if row['type'] == 'count_function' and row['name'] == 'leaf_add']
+    assert {pathlib.Path(row['program']).name: row['entered'] for row in counts} == {'alpha': 23, 'beta': 14}
+    for program, calls in ('alpha', 23), ('beta', 14):
+        rows = run('count', *where, '--callers', f'{program}:leaf_add', '--format', 'json').json_lines()
+        assert sum(row['calls'] for row in rows) == calls
+    # The call before the other process runs: its target is in the code.
+    run('decode', *where).matches(r' 587 .* call 0x0000000000410040$')
+
+
+def test_stacks_begin_with_the_process_or_the_thread(run, two):
+    where = [two / 'perf.data', '--symfs', two / 'symfs']
+    folded = run('export', 'folded', *where).lines
+    lines = dict(line.rsplit(' ', 1) for line in folded)
+    assert (lines['alpha;main_loop'], lines['beta;main_loop']) == ('160', '95')
+    assert run('export', 'flamegraph', *where).lines == folded
+    threads = run('export', 'folded', *where, '--by-thread').lines
+    assert [re.sub(r'^(alpha|beta)-100[12];', r'\1;', line) for line in threads] == folded != threads
+    assert 'only for folded' in run('export', 'pprof', *where, '--by-thread', '-o', 'x', expect=2).err
+    run('count', *where, '--tree').has(' alpha', ' beta')
+
+
+def test_threads_have_time_only_while_they_run(run, two):
+    """CPU 0 ran alpha up to 1000631, and then beta up to 1000852 (facts.txt)."""
+    out = run('export', 'trace-event', two / 'perf.data', '--symfs', two / 'symfs').out
+    events = json.loads(out)['traceEvents']
+    tracks = {event['tid']: event['args']['name'] for event in events if event['name'] == 'thread_name'}
+    depths, since, busy = {}, {}, []
+    for event in events:
+        track = event['tid']
+        if event['ph'] not in 'BE' or not tracks[track].endswith('trace ID 0x10'):
+            continue
+        if event['ph'] == 'B':
+            depths[track] = depths.get(track, 0) + 1
+            if depths[track] == 1:
+                since[track] = event['ts']
+        else:
+            depths[track] -= 1
+            if depths[track] == 0:
+                busy.append((since[track], event['ts'], tracks[track].split()[0]))
+    busy.sort()
+    assert all(before[1] <= after[0] + 0.01 for before, after in zip(busy, busy[1:]))
+    beta = [(begin, end) for begin, end, name in busy if name == 'beta' and begin > 1000600]
+    assert beta[0][0] == pytest.approx(1000631, abs=1) and beta[-1][1] == pytest.approx(1000852, abs=1)
+    assert sum(end - begin for begin, end in beta) == pytest.approx(221, abs=1)
 
 
 # -- Samples of an ITM --------------------------------------------------------------------------------

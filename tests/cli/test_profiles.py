@@ -133,6 +133,18 @@ def test_a_folder_gets_a_file_for_each_program(run, walks, tmp_path):
     assert [path.name for path in (tmp_path / 'profiles').iterdir()] == ['program.bolt.txt']
 
 
+@pytest.mark.parametrize('version', [4, 5])
+def test_a_program_that_create_llvm_prof_cannot_read_is_named(run, executed, tmp_path, version):
+    need(CREATE_LLVM_PROF)
+    made = executed('walks', flags=(f'-gdwarf-{version}',))
+    said = run('export', 'autofdo', made.capture, '--symbols', made.program, '-o', 'profile.txt').err
+    assert ('has debug information of DWARF 5' in said) == (version == 5)
+    call(CREATE_LLVM_PROF, '-binary', made.program, '-profile', 'profile.txt', '-profiler', 'text', '-format', 'text',
+         '-out', 'out.prof', folder=tmp_path)
+    assert ((tmp_path / 'out.prof').read_bytes() == b'') == (version == 5)
+    assert 'DWARF' not in run('export', 'bolt', made.capture, '--symbols', made.program, '-o', 'bolt.txt').err
+
+
 def test_a_failure_leaves_the_old_file(run, walks, synth, tmp_path, full_device):
     (tmp_path / 'old.txt').write_text('old\n')
     run('export', 'bolt', synth('--size', '5K', '--protocol', 'etmv4', '--no-truth'), '-o', 'old.txt', expect=3)

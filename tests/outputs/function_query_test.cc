@@ -90,7 +90,12 @@ TEST_F(FunctionQueries, parts_have_the_name_of_their_function) {
 }
 
 TEST_F(FunctionQueries, names_of_the_source) {
-  if (!makes_readable()) GTEST_SKIP();
+  if (!makes_readable()) {
+    // Without a library that reads them, only the linker's names are known.
+    EXPECT_EQ(code("a::s"), ErrorCode::kNotFound);
+    EXPECT_EQ(code("a::s(int)"), ErrorCode::kNotFound);
+    return;
+  }
   EXPECT_EQ(names("a::s"), Names{"_ZN1a1sEi"});
   EXPECT_EQ(names("a::s(int)"), Names{"_ZN1a1sEi"});
   EXPECT_EQ(names("a::t(long)"), Names{"_ZN1a1tEl"});
@@ -132,8 +137,9 @@ TEST_F(FunctionQueries, one_program_in_several_copies_is_one) {
 TEST_F(FunctionQueries, unknown_names_have_suggestions) {
   EXPECT_EQ(names("agian"), Names{"no function is called 'agian'; did you mean 'again'?"});
   EXPECT_EQ(names("nothing"), Names{"no function is called 'nothing'."});
-  if (!makes_readable()) GTEST_SKIP();
-  EXPECT_EQ(names("a::z"), Names{"no function is called 'a::z'; did you mean 'a::s'?"});
+  EXPECT_EQ(code("a::z"), ErrorCode::kNotFound);
+  if (makes_readable())
+    EXPECT_EQ(names("a::z"), Names{"no function is called 'a::z'; did you mean 'a::s'?"});
 }
 
 TEST_F(FunctionQueries, codes_of_a_tree) {

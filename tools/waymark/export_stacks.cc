@@ -393,6 +393,8 @@ int export_stacks(const StackExport& wanted) {
         kUsage);
   if (wanted.stacks.inlines && wanted.format.name != "folded")
     return complain("--inlines is only for folded.", kUsage);
+  if (wanted.stacks.threads && !wanted.format.stacks.wants_roots)
+    return complain("--by-thread is only for folded.", kUsage);
   const auto frequency = parse_number(wanted.stacks.frequency);
   return Pass(wanted, frequency.value_or(0)).run();
 }
