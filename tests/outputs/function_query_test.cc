@@ -138,8 +138,9 @@ TEST_F(FunctionQueries, unknown_names_have_suggestions) {
   EXPECT_EQ(names("agian"), Names{"no function is called 'agian'; did you mean 'again'?"});
   EXPECT_EQ(names("nothing"), Names{"no function is called 'nothing'."});
   EXPECT_EQ(code("a::z"), ErrorCode::kNotFound);
-  if (makes_readable())
+  if (makes_readable()) {
     EXPECT_EQ(names("a::z"), Names{"no function is called 'a::z'; did you mean 'a::s'?"});
+  }
 }
 
 TEST_F(FunctionQueries, codes_of_a_tree) {
