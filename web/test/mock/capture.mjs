@@ -64,7 +64,7 @@ function execute(source, functions, seed, threads) {
     } else if (roll < 0.0055) {
       const t0 = t;
       idle(600 + next() * 9000);
-      const why = ['loss', 'filtered', 'overflow', 'missing_code', 'pathless'][Math.floor(next() * 5)];
+      const why = ['loss', 'not_stated', 'overflow', 'missing_code', 'pathless'][Math.floor(next() * 5)];
       threads.forEach((track) => gaps.push({ track, t0, t1: t, why }));
     } else if (stack.length < 3 || (stack.length < deepest && next() < 0.52)) {
       const parent = stack[stack.length - 1];
