@@ -71,7 +71,7 @@ constexpr std::array kBlockColumns = {
            [](const BlockRow& row, CellWriter& cell) { cell.number(row.counts.not_executed); }),
     number("taken", "the branches that were taken at its end",
            [](const BlockRow& row, CellWriter& cell) { cell.number(row.counts.taken()); }),
-    number("calls", "those of them that are calls",
+    number("calls", "those of them that are branches with link",
            [](const BlockRow& row, CellWriter& cell) { cell.number(row.counts.calls()); }),
     number("cycles", "the cycles that were counted in it",
            [](const BlockRow& row, CellWriter& cell) { cell.number(row.counts.cycles); }),

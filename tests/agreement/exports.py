@@ -37,12 +37,10 @@ def say_counts(say, capture, rows, indirect=True):
         if 'function' in row:
             own = function_key(capture, row['function'], row['program']) if row['function'] else OTHER
             say.add('self', own, row['instructions'])
-            say.add('calls made', own, row['calls'])
     for quantity in ('times of a block', 'taken at a block'):
         say.cover(quantity)
     if rows and 'function' in rows[0]:
         say.cover('self', named)
-        say.cover('calls made', named)
 
 
 @source('export counts', export='counts')
