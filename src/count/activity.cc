@@ -58,6 +58,9 @@ void Activity::observe(std::span<const Element> elements) {
       case ElementKind::kException:
         bump(counts_.exceptions, element.number, 1);
         break;
+      case ElementKind::kNoSync:
+        end_lines();
+        break;
       case ElementKind::kItmTrace:
         observe_itm(element);
         break;
@@ -76,7 +79,10 @@ void Activity::add_place(const Element& element, std::uint64_t address, std::uin
 }
 
 void Activity::observe_itm(const Element& element) {
-  counts_.overflows += (element.extra & kItmOverflow) != 0 ? 1 : 0;
+  if ((element.extra & kItmOverflow) != 0) {
+    ++counts_.overflows;
+    end_lines();
+  }
   const auto kind = static_cast<ItmKind>(element.extra & kItmKindMask);
   if (kind == ItmKind::kSoftware) {
     bump(counts_.ports, element.number, element.extra_value);
@@ -118,6 +124,12 @@ void Activity::add_text(std::uint32_t port, const Element& element) {
       line.clear();
     }
   }
+}
+
+/// Text does not continue after a loss.
+void Activity::end_lines() {
+  for (auto& [port, line] : open_)
+    if (!line.empty()) end_line(port, line);
 }
 
 void Activity::end_line(std::uint32_t port, std::string& line) {

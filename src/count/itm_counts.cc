@@ -6,6 +6,7 @@ namespace waymark::count {
 
 void ItmCounts::observe(std::span<const Element> elements) {
   for (const Element& element : elements) {
+    if (element.kind == ElementKind::kNoSync) wait({.lost = true});
     if (element.kind != ElementKind::kItmTrace) continue;
     if ((element.extra & kItmOverflow) != 0) {
       ++overflows;

@@ -12,7 +12,8 @@ isa::Options walk_options(const Config& config, const DecoderQuirks& quirks) {
   return {.arch = config.core.arch,
           .quirks = {.a32_eret_is_not_a_branch = quirks.a32_eret_is_not_a_branch,
                      .newer_branches_unconditional = quirks.newer_branches_unconditional,
-                     .clrm_is_a_branch = quirks.clrm_is_a_branch}};
+                     .clrm_is_a_branch = quirks.clrm_is_a_branch,
+                     .reads_four_bytes = quirks.reads_four_bytes}};
 }
 
 // This many data instructions without a data packet are not an effect of filters.

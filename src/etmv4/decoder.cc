@@ -19,7 +19,8 @@ isa::Options walk_options(const Config& config, std::uint32_t flags, const Quirk
           .quirks = {.a32_eret_is_not_a_branch = quirks.a32_eret_is_not_a_branch,
                      .newer_branches_unconditional = quirks.newer_branches_unconditional,
                      .clrm_is_a_branch = quirks.clrm_is_a_branch,
-                     .newer_branches_unknown = quirks.newer_branches_unknown}};
+                     .newer_branches_unknown = quirks.newer_branches_unknown,
+                     .reads_four_bytes = quirks.reads_four_bytes}};
 }
 
 }  // namespace
@@ -40,6 +41,8 @@ Decoder::Decoder(const Config& config, const image::Image& image, std::uint32_t 
   traits_.atoms_can_fail = traits_.checks || path_.returns() || opcode_check;
   traits_.reports_lost_atoms = (flags & kReportLostAtoms) != 0;
   traits_.follows = !config.load_store_p0();
+  traits_.timestamp_markers = config.timestamp_markers() &&
+                              (!quirks.markers_since_ete_1_1 || config.version() >= 0x51);
   const bool plain = traits_.follows && !traits_.checks && !opcode_check;
   const std::uint32_t depth = config.max_speculation();
   traits_.max_depth =

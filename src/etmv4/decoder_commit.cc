@@ -121,6 +121,9 @@ bool Decoder::commit_entry(Entry& entry) {
         apply_address(entry.value, entry.is);
       break;
     case EntryKind::kTraceInfo:
+      // Between valid elements it states nothing new: a trace unit may send it between a return
+      // whose target is on the return stack and the next atom.
+      if (!quirks_.trace_info_empties_stack) break;
       path_.calls_forgotten = true;
       forget_calls();
       break;
@@ -223,7 +226,7 @@ void Decoder::emit_survivor(const Entry& entry) {
     case EntryKind::kTimestampCycleCount: {
       enter_place(entry.index + 1);
       // If markers are in use, a timestamp without a marker has no position.
-      if (config_.timestamp_markers() && !earlier_.marker) break;
+      if (traits_.timestamp_markers && !earlier_.marker) break;
       if (counter_ != nullptr && counter_->count_timestamp()) break;
       Element& timestamp = emit(ElementKind::kTimestamp, entry.index);
       timestamp.timestamp = entry.value;

@@ -505,7 +505,7 @@ class CountingWalk final
   /// The decoder queues atoms until they are committed; see AtomCounter.
   const bool queues_ = !decoder_.traits_.straight;
   /// A timestamp may have no position, and then gives no element.
-  const bool markers_ = decoder_.config_.timestamp_markers();
+  const bool markers_ = decoder_.traits_.timestamp_markers;
   const std::uint8_t* place_ = nullptr;  ///< See on_place().
   /// The address that no atom has followed.
   struct Held {

@@ -93,9 +93,8 @@ constexpr Row kRows[] = {
      "I_SRC_ADDR_S_IS0 : Source Address, Short, IS0."},
     {PacketType::kSourceShortIs1, Tail::kShortAddress,
      "I_SRC_ADDR_S_IS1 : Source Address, Short, IS1."},
-    // SCR: the listing's own spelling of this name, which its readers search for.
     {PacketType::kSource32Is0, Tail::kLongAddress,
-     "I_SCR_ADDR_L_32IS0 : Source Address, Long, 32 bit, IS0."},
+     "I_SRC_ADDR_L_32IS0 : Source Address, Long, 32 bit, IS0."},
     {PacketType::kSource32Is1, Tail::kLongAddress,
      "I_SRC_ADDR_L_32IS1 : Source Address, Long, 32 bit, IS1."},
     {PacketType::kSource64Is0, Tail::kLongAddress,

@@ -96,6 +96,7 @@ void EventTracks::show(const Element& element, const Event& event, std::uint64_t
     case EventKind::kExceptionReturned:
       return show_exception(event, time);
     case EventKind::kGap:
+      end_texts(event.source);
       apply(exceptions_[event.source], event, {.time = time}, closer(event.source));
       return;
     case EventKind::kPort:
@@ -154,6 +155,11 @@ void EventTracks::show_port(const Event& event, std::uint64_t time) {
   std::string& line = texts_[key];
   line += *text;
   if (text->back() == '\n' || line.size() >= kLongText) end_text(key);
+}
+/// Text does not continue after a loss.
+void EventTracks::end_texts(TraceId source) {
+  auto line = texts_.lower_bound({source, 0});
+  while (line != texts_.end() && line->first.first == source) end_text((line++)->first);
 }
 void EventTracks::end_text(std::pair<TraceId, std::uint32_t> key) {
   const auto line = texts_.find(key);

@@ -203,10 +203,11 @@ void apply(count::ExceptionStack& exceptions, const Event& event,
 
 namespace {
 
-bool is_local_timestamp(const Element& element) {
-  const auto kind = static_cast<ItmKind>(element.extra & kItmKindMask);
-  return element.kind == ElementKind::kItmTrace && kind >= ItmKind::kTimestampSync &&
-         kind <= ItmKind::kBothDelay;
+/// Whether packets were lost before it; the element then no longer says so.
+bool take_loss(Element& element) {
+  if (element.kind != ElementKind::kItmTrace || (element.extra & kItmOverflow) == 0) return false;
+  element.extra &= static_cast<std::uint8_t>(~kItmOverflow);
+  return true;
 }
 
 bool has_timestamp(const Element& element) {
@@ -259,17 +260,38 @@ void EventClock::give_held(std::uint64_t time) {
   held_.clear();
 }
 
+// The loss before an element of an ITM is an event of its own: what came before it does not have the
+// time of what comes after it.
+void EventClock::give_loss(const Element& element, std::uint64_t time) {
+  Element loss = element;
+  loss.kind = ElementKind::kNoSync;
+  loss.extra = 0;
+  loss.reason = static_cast<std::uint8_t>(UnsyncReason::kOverflow);
+  give(loss, time);
+}
+
 bool EventClock::add(const merge::TimedRecord& record) {
   if (record.is_damage) return true;
   if (record.time == merge::kNever) return false;
-  give(record.element, record.time);
+  Element element = record.element;
+  if (take_loss(element)) give_loss(element, now_);
+  give(element, record.time);
   return true;
 }
 
 void EventClock::add(std::span<const Element> elements) {
-  for (const Element& element : elements) {
+  for (Element element : elements) {
+    const bool lost = take_loss(element);
     if (time_ == EventTime::kPositions) {
+      if (lost) give_loss(element, element.index);
       give(element, element.index);
+      continue;
+    }
+    // The timestamp of what waits for one was lost too.
+    if (lost || element.kind == ElementKind::kNoSync) give_held(now_);
+    if (lost) give_loss(element, now_);
+    if (element.kind == ElementKind::kNoSync) {
+      give(element, now_);
     } else if (is_local_timestamp(element)) {
       give_held(element.timestamp);
     } else {

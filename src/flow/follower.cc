@@ -283,6 +283,12 @@ Bytes Follower::read(std::uint64_t address) {
   return bytes;
 }
 
+// Where a read ended before the word of the instruction did.
+bool Follower::read_word(std::uint64_t address, isa::Isa isa, Bytes first,
+                         std::span<std::uint8_t, 4> word) const {
+  return !options_.quirks.reads_four_bytes && memory_.complete(address, isa, first, word);
+}
+
 void Follower::walk(Block& block) {
   ++statistics_.walks;
   std::vector<Checkpoint> passed;  // Empty except for long walks: then nothing is allocated.
@@ -299,8 +305,10 @@ void Follower::walk(Block& block) {
   bool spliced = false;
   bool limited = false;
   while (open) {
-    const Bytes bytes = read(address);
-    if (bytes.size() < 4) {
+    Bytes bytes = read(address);
+    std::array<std::uint8_t, 4> word;
+    if (bytes.size() < word.size() && read_word(address, block.isa, bytes, word)) bytes = word;
+    if (bytes.size() < word.size()) {
       block.ended = BlockEnd::kNotAccessible;
       break;
     }
@@ -365,8 +373,11 @@ void Follower::walk(Block& block) {
 
 Follower::Fetched Follower::fetch(std::uint64_t address, isa::Isa isa, std::uint8_t& it_remaining) {
   std::array<std::uint8_t, 4> word{};
-  const Bytes bytes = memory_.read(address, word);
-  if (bytes.size() < 4) return {{}, BlockEnd::kNotAccessible};
+  Bytes bytes = memory_.read(address, word);
+  if (bytes.size() < word.size()) {
+    if (!read_word(address, isa, bytes, word)) return {{}, BlockEnd::kNotAccessible};
+    bytes = word;
+  }
   Fetched fetched{{}, BlockEnd::kWaypoint};
   const isa::Outcome outcome =
       isa::classify(options_, isa, address, load_le<std::uint32_t>(bytes.data()), it_remaining,

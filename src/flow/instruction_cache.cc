@@ -7,7 +7,6 @@
 namespace waymark::flow {
 namespace {
 
-constexpr std::size_t kOpcodeBytes = 4;  // Read even if the instruction has two.
 // The number of bytes requested from a memory callback at a time.
 constexpr std::size_t kCallbackBytes = 256;
 
@@ -105,9 +104,18 @@ bool InstructionCache::classify(std::uint32_t address, isa::Isa isa, const std::
   return true;
 }
 
+// At least one word if there is an instruction.
+Bytes InstructionCache::read(std::uint32_t address, isa::Isa isa, std::span<std::uint8_t> buffer,
+                             std::span<std::uint8_t, kOpcodeBytes> word) const {
+  const Bytes bytes = memory_.read(address, buffer);
+  if (bytes.size() >= kOpcodeBytes || options_.quirks.reads_four_bytes) return bytes;
+  return memory_.complete(address, isa, bytes, word) ? Bytes(word) : bytes;
+}
+
 // Reads memory each time.
 const Step* InstructionCache::look_outside(std::uint32_t address, isa::Isa isa) {
-  const Bytes bytes = memory_.read(address, std::span(fetch_buffer_).first(kOpcodeBytes));
+  std::array<std::uint8_t, kOpcodeBytes> word;
+  const Bytes bytes = read(address, isa, std::span(fetch_buffer_).first(kOpcodeBytes), word);
   outcome_ = bytes.size() < kOpcodeBytes ? BlockEnd::kNotAccessible : BlockEnd::kUnsupported;
   if (bytes.size() < kOpcodeBytes ||
       !classify(address, isa, bytes.data(), scratch_[0], links_[kNoLink]))
@@ -152,7 +160,8 @@ const Step* InstructionCache::fill(StepLine& line, std::uint32_t address) {
   const int unit = unit_of(line.isa);
   const std::uint32_t line_end = StepLine::kSlots << unit;
   std::uint32_t offset = address - line.address;
-  const Bytes bytes = memory_.read(address, fetch_buffer_);
+  std::array<std::uint8_t, kOpcodeBytes> word;
+  const Bytes bytes = read(address, line.isa, fetch_buffer_, word);
   if (bytes.size() < kOpcodeBytes) {
     outcome_ = BlockEnd::kNotAccessible;
     return nullptr;

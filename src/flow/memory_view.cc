@@ -1,5 +1,9 @@
 #include "waymark/flow/memory_view.h"
 
+#include <algorithm>
+#include <array>
+
+#include "waymark/base/bits.h"
 #include "waymark/image/image_selector.h"
 
 namespace waymark::flow {
@@ -37,6 +41,23 @@ bool MemoryView::select(image::SpaceMask space, std::uint64_t context, TraceInde
   if (inserted) ++next_;
   number_ = at->second;
   return kept;
+}
+
+bool MemoryView::complete(std::uint64_t address, isa::Isa isa, Bytes first,
+                          std::span<std::uint8_t, 4> word) const {
+  std::array<std::uint8_t, 4> joined{};
+  std::size_t size = 0;
+  for (Bytes part = first; size < joined.size() && !part.empty();
+       part = read(address + size, word)) {
+    part = part.first(std::min(part.size(), joined.size() - size));
+    std::ranges::copy(part, std::span(joined).subspan(size).begin());
+    size += part.size();
+    if (size == joined.size()) break;
+  }
+  std::ranges::copy(joined, word.begin());
+  const bool short_one = isa == isa::Isa::kT32 && size >= 2 &&
+                         !isa::is_wide_t32(load_le<std::uint16_t>(joined.data()));
+  return size == joined.size() || short_one;
 }
 
 }  // namespace waymark::flow

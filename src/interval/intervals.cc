@@ -7,12 +7,6 @@
 namespace waymark::interval {
 namespace {
 
-bool is_itm_time(const Element& element) {
-  if (element.kind != ElementKind::kItmTrace) return false;
-  const auto kind = static_cast<ItmKind>(element.extra & kItmKindMask);
-  return kind >= ItmKind::kTimestampSync && kind <= ItmKind::kBothDelay;
-}
-
 /// The time that the element itself gives.
 std::optional<std::uint64_t> time_of(const Element& element) {
   const bool has = (element.flags & kElementHasTimestamp) != 0;
@@ -24,7 +18,7 @@ std::optional<std::uint64_t> time_of(const Element& element) {
     case ElementKind::kCustom:
       return has ? std::optional(element.timestamp) : std::nullopt;
     case ElementKind::kItmTrace:
-      return is_itm_time(element) ? std::optional(element.timestamp) : std::nullopt;
+      return is_local_timestamp(element) ? std::optional(element.timestamp) : std::nullopt;
     default:
       return std::nullopt;
   }

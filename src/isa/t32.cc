@@ -143,7 +143,7 @@ void track_it_block(std::uint32_t op, std::uint8_t& it_remaining, Instruction& o
 Outcome classify_t32(const Options& options, std::uint64_t address, std::uint32_t opcode,
                      std::uint8_t& it_remaining, Instruction& out) {
   const std::uint32_t op = std::rotl(opcode, 16);
-  out.size = bits<31, 27>(op) >= 0b11101 ? 4 : 2;
+  out.size = is_wide_t32(static_cast<std::uint16_t>(op >> 16)) ? 4 : 2;
   const auto* row = kTable.find(op, options.arch);
   if (!options.quirks.clrm_is_a_branch && is_clrm(op)) row = nullptr;
   const bool loop = row != nullptr && is_loop(row->target);

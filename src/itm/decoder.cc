@@ -22,9 +22,15 @@ Decoder::Decoder(const Config& config) : config_(config) {
 void Decoder::clear_state() {
   overflow_ = false;
   page_ = 0;
-  local_time_ = 0;
+  lose_local_time();
   global_time_ = {};
   accesses_ = {};
+}
+
+// Packets were lost, and local timestamps among them.  The clock went on.
+void Decoder::lose_local_time() {
+  if (config_.quirks.loss_restarts_time) local_time_ = 0;
+  local_time_is_least_ = !config_.quirks.loss_restarts_time && local_time_ != 0;
 }
 
 void Decoder::reset() {
@@ -35,6 +41,8 @@ void Decoder::reset() {
   if (config_.quirks.late_reset) return;
   state_ = config_.starts_in_sync ? State::kDecode : State::kNoSync;
   clear_state();
+  local_time_ = 0;
+  local_time_is_least_ = false;
 }
 
 Element& Decoder::begin(Element& element, ElementKind kind, TraceIndex index) const {
@@ -110,6 +118,7 @@ bool Decoder::make(const Packet& packet, Element& element) {
       element.extra_value = std::max<std::uint32_t>(packet.size, 1);
       element.timestamp = local_time_;
       if (!config_.quirks.element_flags_lost) element.flags = kElementHasTimestamp;
+      if (local_time_is_least_) element.flags |= kElementTimeIsPartial;
       break;
     case PacketType::kGlobalTimestamp1:
     case PacketType::kGlobalTimestamp2:
@@ -120,7 +129,7 @@ bool Decoder::make(const Packet& packet, Element& element) {
       return false;
     case PacketType::kOverflow:
       overflow_ = true;
-      local_time_ = 0;
+      lose_local_time();
       accesses_.forget();
       return false;
     case PacketType::kNotSync:
@@ -225,7 +234,11 @@ bool Decoder::make_global(const Packet& packet, Element& element) {
   element.timestamp = global_time_.value;
   if (!config_.quirks.element_flags_lost) {
     element.flags = kElementHasTimestamp;
-    if (global_time_.lower_bits < kLowerBits) element.flags |= kElementTimeIsPartial;
+    if (global_time_.lower_bits < kLowerBits) {
+      element.flags |= kElementTimeIsPartial;
+    } else {
+      local_time_is_least_ = false;
+    }
     if (global_time_.clock_change) element.flags |= kElementFrequencyChange;
   }
   global_time_.clock_change = false;
@@ -246,6 +259,7 @@ void Decoder::bad_packet(const Packet& packet) {
   // If no packet says where the stream is complete, numbers and times continue from what was known.
   if (config_.starts_in_sync) {
     accesses_.forget();
+    lose_local_time();
     return;
   }
   clear_state();

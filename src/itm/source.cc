@@ -1,6 +1,7 @@
 #include "waymark/itm/source.h"
 
 #include "findings.h"
+#include "waymark/element/dwt.h"
 #include "waymark/itm/decoder.h"
 #include "waymark/itm/fields.h"
 #include "waymark/itm/parser.h"
@@ -73,7 +74,8 @@ struct Parts {
   /// The time is the sum of the local timestamps, as the decoder counts it.
   class Landmarks {
    public:
-    explicit Landmarks(const Config& config) : prescale_(config.prescale()) {}
+    explicit Landmarks(const Config& config)
+        : prescale_(config.prescale()), loss_restarts_time_(config.quirks.loss_restarts_time) {}
     template <class Emit>
     void operator()(const Packet& packet, Emit&& emit) {
       switch (packet.type) {
@@ -84,16 +86,18 @@ struct Parts {
           time_ += packet.value * prescale_;
           return emit({.value = time_, .kind = LandmarkKind::kTimestamp});
         case PacketType::kHardware: {
-          constexpr std::uint8_t kExceptionTrace = 1;
-          if (packet.source == kExceptionTrace)
-            emit({.value = packet.value & 0x1FF, .kind = LandmarkKind::kException});
+          const DwtEvent event = dwt_event(packet.source, packet.size,
+                                           static_cast<std::uint32_t>(packet.value));
+          if (event.kind == DwtKind::kException && event.action == DwtExceptionAction::kEntered)
+            emit({.value = event.exception, .kind = LandmarkKind::kException});
           return;
         }
         case PacketType::kOverflow:
-          time_ = 0;
+          if (loss_restarts_time_) time_ = 0;
           return emit({.kind = LandmarkKind::kOverflow});
         case PacketType::kBadSequence:
         case PacketType::kReserved:
+          if (loss_restarts_time_) time_ = 0;
           return emit({.kind = LandmarkKind::kGap});
         default:
           return;
@@ -102,6 +106,7 @@ struct Parts {
 
    private:
     std::uint64_t prescale_;
+    bool loss_restarts_time_;
     std::uint64_t time_ = 0;
   };
   static bool is_monitor_only(const Packet& packet) { return packet.monitor_only; }

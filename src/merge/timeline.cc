@@ -23,18 +23,9 @@ bool states_time(const Element& element) {
   }
 }
 
-/// True for an element that gives the time since the previous one of its kind.
-bool is_local_timestamp(const Element& element) {
-  if (element.kind != ElementKind::kItmTrace) return false;
-  switch (static_cast<ItmKind>(element.extra & kItmKindMask)) {
-    case ItmKind::kTimestampSync:
-    case ItmKind::kTimestampDelay:
-    case ItmKind::kPacketDelay:
-    case ItmKind::kBothDelay:
-      return true;
-    default:
-      return false;
-  }
+/// Whether local timestamps of an ITM may have been lost before it.
+bool loses_ticks(const Element& element) {
+  return element.kind == ElementKind::kItmTrace && (element.extra & kItmOverflow) != 0;
 }
 
 /// Ticks of the source's own clock since the previous element.
@@ -60,6 +51,8 @@ void Timeline::push(const TimedRecord& record) {
 
 void Timeline::add(const Element& element) {
   progress_ += ticks_of(element);
+  // What was lost counted ticks, too.
+  if (loses_ticks(element)) progress_is_whole_ = false;
   TimedRecord record;
   record.element = element;
   if (!states_time(element)) {
@@ -96,6 +89,7 @@ void Timeline::add(const Element& element) {
   has_time_ = true;
   last_is_exact_ = true;
   progress_ = 0;
+  progress_is_whole_ = true;
 }
 
 // A timestamp without its upper bits is only a lower bound.
@@ -110,6 +104,7 @@ void Timeline::add_lower_bound(TimedRecord record) {
   ++settled_;
   last_time_ = time;
   progress_ = 0;
+  progress_is_whole_ = true;
 }
 
 // Two ascending timestamps, both below the greatest, are right.  If the one before the
@@ -141,7 +136,8 @@ void Timeline::add(const Diagnostic& damage) {
 
 // Gives the records since the last timestamp their time.
 void Timeline::settle(std::uint64_t next_time, bool has_next, std::uint64_t without_any) {
-  const bool interpolates = has_time_ && last_is_exact_ && has_next && progress_ != 0;
+  const bool interpolates =
+      has_time_ && last_is_exact_ && has_next && progress_ != 0 && progress_is_whole_;
   for (std::size_t i = 0; i < cycles_.size(); ++i) {
     TimedRecord& record = records_[settled_ + i];
     if (!has_time_) {

@@ -278,6 +278,7 @@ inline constexpr std::array kLocalTimestampFields = {
                  .form = FieldForm::kWord,
                  .word = [](const Element& e) { return delay_word(itm_kind(e)); }},
     kTimestampField,
+    mark("lower_bound", has<kElementTimeIsPartial>),
     kOverflowMark,
     kCyclesField,
 };

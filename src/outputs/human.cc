@@ -490,7 +490,12 @@ void HumanWriter::write_what(const Item& item) {
 void HumanWriter::write_missing_code(const Element& element) {
   write_address(out_, element.start);
   out_.put("       ?  no code image at this address (");
-  out_.put(image::space_name(static_cast<image::SpaceMask>(element.number)));
+  // EL0 has no memory space of its own, so the space would name another level.
+  if ((element.flags & kElementElValid) != 0) {
+    write_level(element);
+  } else {
+    out_.put(image::space_name(static_cast<image::SpaceMask>(element.number)));
+  }
   out_.put("); decoding resumes at the next address in the trace");
   if (functions_) write_function(*functions_, element);
 }
@@ -594,14 +599,19 @@ void HumanWriter::write_source(const program::Frame& frame) {
   waymark::outputs::write_source(out_, frame);
 }
 
-void HumanWriter::write_context(const Element& element) {
-  out_.put("-- now");
+void HumanWriter::write_level(const Element& element) {
   if ((element.flags & kElementElValid) != 0) {
-    out_.put(" at EL");
+    out_.put("EL");
     out_.dec(element.exception_level);
   }
   constexpr std::string_view kWorlds[] = {", secure", ", non-secure", ", root", ", realm"};
   out_.put(kWorlds[static_cast<std::size_t>(element.security) & 3]);
+}
+
+void HumanWriter::write_context(const Element& element) {
+  out_.put("-- now");
+  if ((element.flags & kElementElValid) != 0) out_.put(" at ");
+  write_level(element);
   out_.put((element.flags & kElement64Bit) != 0 ? std::string_view(", AArch64 (")
                                                 : std::string_view(", AArch32 ("));
   out_.put(isa_name(element.isa));

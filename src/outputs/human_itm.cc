@@ -47,6 +47,7 @@ bool HumanWriter::continue_itm(Item& item, const Element& element) {
     item.stamped = true;
     item.late = itm_kind(element) != ItmKind::kTimestampSync;
     item.time = element.timestamp;
+    item.time_is_least = (element.flags & kElementTimeIsPartial) != 0;
     // A line has one time in the first column, and what comes after the stamp has another time.
     item.waits = item.is_text && !item.text_complete && !shows_times_;
     return true;
@@ -84,9 +85,9 @@ void HumanWriter::write_itm(const Item& item) {
   }
   if (functions_) write_function(*functions_, item.element);
   if (item.stamped) {
-    out_.put(", time ");
+    out_.put(item.time_is_least ? std::string_view(", time at least ") : std::string_view(", time "));
     out_.dec(item.time);
-    if (item.late) out_.put(" at the latest");
+    if (item.late && !item.time_is_least) out_.put(" at the latest");
   }
   if ((item.element.extra & kItmOverflow) != 0)
     out_.put(" (overflow: packets before this are lost)");

@@ -34,7 +34,7 @@ void write_exception(TextBuffer& out, const DwtEvent& event) {
   out.dec(event.exception);
   out.put(") ");
   const std::string_view action = action_word(event.action);
-  out.put(action.empty() ? std::string_view("did something unknown") : action);
+  out.put(action.empty() ? std::string_view("has the reserved action 0: the packet is damaged") : action);
 }
 
 void write_hex(TextBuffer& out, const Element& element) {
@@ -210,7 +210,7 @@ void write_itm_words(TextBuffer& out, const Element& element) {
       if ((element.flags & kElementFrequencyChange) != 0) out.put(", its clock changed");
       return;
     default:
-      out.put("time ");
+      out.put(lower_bound_words(element));
       out.dec(element.timestamp);
       out.put(" (+");
       out.dec(element.start);

@@ -14,9 +14,6 @@ namespace waymark::outputs {
 inline ItmKind itm_kind(const Element& element) {
   return static_cast<ItmKind>(element.extra & kItmKindMask);
 }
-inline bool is_local_timestamp(const Element& element) {
-  return itm_kind(element) >= ItmKind::kTimestampSync && itm_kind(element) <= ItmKind::kBothDelay;
-}
 inline DwtEvent dwt_event_of(const Element& element) {
   return dwt_event(element.number, element.extra_value, static_cast<std::uint32_t>(element.start));
 }
@@ -41,6 +38,11 @@ std::string_view delay_word(ItmKind kind);
 
 /// The name of an exception of the M profile; empty: it has no name, as interrupts.
 std::string_view exception_word(std::uint32_t number);
+
+/// Before a local time: it is exact, or trace was lost since the last global timestamp.
+inline std::string_view lower_bound_words(const Element& element) {
+  return (element.flags & kElementTimeIsPartial) != 0 ? "time at least " : "time ";
+}
 
 /// "entered", "exited", "returned"; empty: reserved.
 std::string_view action_word(DwtExceptionAction action);

@@ -19,7 +19,8 @@ isa::Options walk_options(const Config& config, const Quirks& quirks) {
           .a64_opcode_check = false,
           .quirks = {.a32_eret_is_not_a_branch = quirks.a32_eret_is_not_a_branch,
                      .newer_branches_unconditional = quirks.newer_branches_unconditional,
-                     .clrm_is_a_branch = quirks.clrm_is_a_branch}};
+                     .clrm_is_a_branch = quirks.clrm_is_a_branch,
+                     .reads_four_bytes = quirks.reads_four_bytes}};
 }
 
 TraceOnReason trace_on_reason(IsyncReason reason) {

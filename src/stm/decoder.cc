@@ -213,6 +213,7 @@ bool Decoder::make(const Packet& packet, Element& element) {
       return false;
     case PacketType::kVersion:
       if (!quirks_.version_keeps_ids) master_ = channel_ = 0;
+      if (!quirks_.version_leaves_ids_unknown) id_valid_ = true;
       take_version(packet);
       return false;
     case PacketType::kGerr:

@@ -83,6 +83,7 @@ void Parser::reset() {
   search_.reset();
   remembered_ = false;
   block_fs_ = 0;
+  async_.clear();
 }
 
 void Parser::jump() {
@@ -144,7 +145,9 @@ std::size_t Parser::withdraw() {
 
 bool Parser::next(Packet& packet) {
   if (!synced_) [[unlikely]]
-    return quirks_.unsynced_by_block ? next_unsynced_block(packet) : next_unsynced(packet);
+    return !quirks_.unsynced_by_block           ? next_unsynced(packet)
+           : quirks_.unsynced_bytes_miscounted ? next_unsynced_block(packet)
+                                               : next_unsynced_segment(packet);
   if (carry_.active) [[unlikely]]
     return next_carried(packet);
   return next_in_block(packet);

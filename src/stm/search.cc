@@ -95,6 +95,55 @@ std::size_t Parser::segment_end(std::size_t position) const {
   return std::min(end, run.position + (frame + 1) * frames::kPlainFrameBytes);
 }
 
+bool Parser::next_unsynced_segment(Packet& packet) {
+  // An ASYNC that ends a block after other bytes waits for the next block.
+  if (at_ >= 2 * size_) return false;
+  if (search_.async_due) {
+    give_async_of_segment(packet);
+    return true;
+  }
+  const std::size_t begin = at_;
+  packet.index = index_at(begin);
+  const std::size_t end = 2 * segment_end(begin / 2);
+  while (at_ < end && !search_.async_due) {
+    const unsigned nibble = data_[at_ / 2] >> 4 * (at_ & 1) & 0xFU;
+    if (nibble == 0xF) {
+      if (block_fs_ == 0) run_of_fs_index_ = BlockReader::index_at(at_ / 2);
+      if (block_fs_ < kAsyncFs) ++block_fs_;
+    } else {
+      search_.async_due = nibble == 0 && block_fs_ == kAsyncFs;
+      block_fs_ = 0;
+    }
+    ++at_;
+  }
+  std::size_t shown_end = at_;
+  if (search_.async_due) {
+    // It may have begun in a segment that was shown.
+    shown_end = at_ - begin > kAsyncNibbles ? at_ - kAsyncNibbles : begin;
+    async_.assign(data_ + shown_end / 2, data_ + (at_ + 1) / 2);
+    if (shown_end == begin) {
+      give_async_of_segment(packet);
+      return true;
+    }
+  }
+  give_block(packet, begin / 2, (shown_end + 1) / 2 - begin / 2);
+  return true;
+}
+
+void Parser::give_async_of_segment(Packet& packet) {
+  given_.swap(async_);
+  async_.clear();
+  begin(packet, PacketType::kAsync, kAsyncNibbles);
+  packet.index = run_of_fs_index_;
+  packet.upper = false;
+  raw_ = given_.data();
+  raw_size_ = given_.size();
+  raw_upper_ = false;
+  last_type_ = PacketType::kAsync;
+  search_.async_due = false;
+  synced_ = true;
+}
+
 bool Parser::next_unsynced_block(Packet& packet) {
   // An ASYNC that ends a block after other bytes waits for the next block.
   if (at_ >= 2 * size_) return false;

@@ -328,8 +328,9 @@ void Etmv4Unit::synchronise(bool trace_on, std::uint64_t reason) {
     put(PacketType::kTraceOn);
     record(EventKind::kTraceOn, reason);
   }
-  // Hardware may trace one more block of the old flow before it sends the new address.
-  next_.late = !trace_on && !next_.pending && !next_.matched && random_.one_in(4);
+  // Hardware may trace one more block of the old flow before it sends the new address, also the one
+  // to which a return led whose target it has not sent.
+  next_.late = !trace_on && !next_.pending && random_.one_in(4);
   next_.pending = true;
 }
 
@@ -352,8 +353,7 @@ void Etmv4Unit::on_block(const Step& step) {
     atom(step.taken);
   }
   if (!step.taken) return;
-  // The decoder ignores calls between a trace info and the address after it.
-  if (block.link && !late) stack_.push({block.end, block.isa});
+  if (block.link) stack_.push({block.end, block.isa});
   if (!block.is_indirect()) {
     if (settings_.broadcast && block.is_direct()) next_.pending = true;
     return;
@@ -375,6 +375,8 @@ void Etmv4Unit::on_block(const Step& step) {
 }
 
 void Etmv4Unit::on_exception(const Step& step) {
+  // Then the reader knows the place without its address.
+  if (next_.late && random_.coin()) next_.pending = false;
   next_.late = false;
   const Place at{step.start, step.isa};
   Packet packet;

@@ -32,12 +32,6 @@ bool has_time(const Element& element) {
   }
 }
 
-bool has_local_time(const Element& element) {
-  const auto kind = static_cast<ItmKind>(element.extra & kItmKindMask);
-  return element.kind == ElementKind::kItmTrace && kind >= ItmKind::kTimestampSync &&
-         kind <= ItmKind::kBothDelay;
-}
-
 }  // namespace
 
 SourceKinds::SourceKinds(const inputs::Capture& capture) {
@@ -50,7 +44,7 @@ SourceKinds::SourceKinds(const inputs::Capture& capture) {
 }
 
 std::optional<ElementTime> SourceKinds::time_of(const Element& element) const {
-  if (local_times_ ? has_local_time(element) : has_time(element))
+  if (local_times_ ? is_local_timestamp(element) : has_time(element))
     return ElementTime{.time = element.timestamp, .is_of_those_before = local_times_};
   return std::nullopt;
 }

@@ -27,6 +27,7 @@ constexpr std::string_view kT32 = "00FEE890 BF00BF00 4770BF00";
 constexpr std::string_view kLoop = "F00FBF00 BF00C003";
 // 1000 NOP; CLRM {APSR}; NOP; BX lr
 constexpr std::string_view kClrm = "E89FBF00 BF008000 00004770";
+constexpr std::string_view kLastHalfword = "00004770";  // BX LR
 constexpr std::size_t kLongMemory = 12U << 20;
 
 constexpr std::uint32_t kCycles = 0x1000;
@@ -70,7 +71,7 @@ class Listing {
     }
     const bool a32 = row_.trace == kEtmV3 || row_.trace == kPtm;
     ByteVector code = words(row_.code.empty() && a32 ? kNops : row_.code);
-    code.resize(std::max(code.size(), row_.memory));
+    if (row_.memory != 0) code.resize(row_.memory);
     if (!code.empty())
       ocsd_dt_add_buffer_mem_acc(tree_, 0x1000, OCSD_MEM_SPACE_ANY, code.data(),
                                  static_cast<std::uint32_t>(code.size()));

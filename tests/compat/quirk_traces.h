@@ -21,7 +21,8 @@ struct QuirkRow {
   std::array<std::uint32_t, 4> registers{};
   /// Hexadecimal words at 0x1000.
   std::string_view code = {};
-  std::size_t memory = 0;  ///< Bytes from 0x1000 on, with zeros after the code; 0: only the code.
+  /// Bytes from 0x1000 on, with zeros after the code; 0: those of the code.
+  std::size_t memory = 0;
   /// Hexadecimal bytes (for STM, nibbles); `A` is the synchronisation of the protocol, `S` the
   /// packets up to execution at 0x1000, `R` a RESET, `E` the end of the trace.
   std::string_view bytes = {};

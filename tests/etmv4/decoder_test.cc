@@ -486,12 +486,39 @@ TEST_F(Etmv4Decoder, trace_on_empties_the_return_stack) {
             "29 NO_SYNC( [bad-packet])\n");
 }
 
-TEST_F(Etmv4Decoder, between_a_trace_info_and_an_address_calls_are_not_pushed) {
+TEST_F(Etmv4Decoder, a_trace_info_between_valid_elements_leaves_the_return_stack) {
   return_stack();
+  // A call after it, and then a return.
+  EXPECT_EQ(run({0xF6, 0x01, 0x00, 0xF7, 0xF7, 0xF7}),
+            "24 1000-1008 x2 N BR\n27 1008-100c x1 E BR link\n28 1018-1020 x2 E iBR ret\n"
+            "29 100c-1010 x1 E iBR ret\n");
+  // A call before it, and the return after it.
+  EXPECT_EQ(run({0xDA, 0x01, 0x00, 0xF7, 0xF7}),
+            "24 1000-1008 x2 N BR\n24 1008-100c x1 E BR link\n27 1018-1020 x2 E iBR ret\n"
+            "28 100c-1010 x1 E iBR ret\n");
+  // Both before it: the next atom is at the target.
+  EXPECT_EQ(run({0xDA, 0xF7, 0x01, 0x00, 0xF7}),
+            "24 1000-1008 x2 N BR\n24 1008-100c x1 E BR link\n25 1018-1020 x2 E iBR ret\n"
+            "28 100c-1010 x1 E iBR ret\n");
+}
+
+TEST_F(Etmv4Decoder, an_exception_after_a_trace_info_takes_the_target_from_the_return_stack) {
+  return_stack();
+  EXPECT_EQ(run({0xDA, 0xF7, 0x01, 0x00, 0x06, 0x1E, 0x95, 0x04}),
+            "24 1000-1008 x2 N BR\n24 1008-100c x1 E BR link\n25 1018-1020 x2 E iBR ret\n"
+            "28 100c-1010 x1 E iBR ret\n28 exception f returns to 1010\n");
+}
+
+TEST_F(Etmv4Decoder, as_in_the_reference_a_trace_info_empties_the_return_stack) {
+  return_stack();
+  quirks.trace_info_empties_stack = true;
+  // Nor are calls pushed up to the next address.
   EXPECT_EQ(run({0xF6, 0x01, 0x00, 0xF7, 0xF7, 0xF7}),
             "24 1000-1008 x2 N BR\n27 1008-100c x1 E BR link\n28 1018-1020 x2 E iBR ret\n"
             "error: An atom stands for a return, but no call is on the return stack.\n29 NO_SYNC( "
             "[bad-packet])\n");
+  EXPECT_EQ(run({0xDA, 0xF7, 0x01, 0x00, 0xF7}),
+            "24 1000-1008 x2 N BR\n24 1008-100c x1 E BR link\n25 1018-1020 x2 E iBR ret\n");
 }
 
 TEST_F(Etmv4Decoder, an_exception_that_states_the_target_of_a_return_replaces_a_pop) {

@@ -7,6 +7,7 @@
 
 #include "waymark/base/escape.h"
 #include "waymark/base/number.h"
+#include "waymark/element/dwt.h"
 
 namespace waymark::cli {
 namespace {
@@ -17,6 +18,21 @@ constexpr std::size_t kLongestLine = 4096;
 bool is_port_write(const Element& element) {
   return element.kind == ElementKind::kItmTrace &&
          static_cast<ItmKind>(element.extra & kItmKindMask) == ItmKind::kSoftware;
+}
+
+bool enters_exception(const Element& element, std::uint64_t number) {
+  if (element.kind != ElementKind::kItmTrace ||
+      static_cast<ItmKind>(element.extra & kItmKindMask) != ItmKind::kHardware)
+    return false;
+  const DwtEvent event =
+      dwt_event(element.number, element.extra_value, static_cast<std::uint32_t>(element.start));
+  return event.kind == DwtKind::kException && event.action == DwtExceptionAction::kEntered &&
+         event.exception == number;
+}
+
+bool is_loss(const Element& element) {
+  return element.kind == ElementKind::kNoSync ||
+         (element.kind == ElementKind::kItmTrace && (element.extra & kItmOverflow) != 0);
 }
 
 bool is_channel_write(const Element& element) {
@@ -132,11 +148,15 @@ std::optional<std::uint64_t> Occurrence::happens(const Element& element, std::st
     case Kind::kEvent:
       return now(element.kind == ElementKind::kEvent && element.number == value_);
     case Kind::kException:
-      return now(element.kind == ElementKind::kException && element.number == value_);
+      return now((element.kind == ElementKind::kException && element.number == value_) ||
+                 enters_exception(element, value_));
     case Kind::kPort:
       return now((is_port_write(element) && element.number == value_) ||
                  (is_channel_write(element) && element.sw_id.channel == value_));
     case Kind::kText:
+      // Text does not continue after a loss.
+      if (is_loss(element))
+        std::erase_if(lines_, [&](const auto& line) { return line.first.first == element.trace_id; });
       if (element.kind == ElementKind::kCustom) return now(message.contains(name_));
       return now(is_port_write(element) && ends_line(element));
   }

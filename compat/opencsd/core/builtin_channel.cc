@@ -496,7 +496,8 @@ void BuiltinChannel::on_diagnostic(const Diagnostic& record) {
                              static_cast<ocsd_err_severity_t>(record.severity), wording.number,
                              wording.index, record.trace_id, wording.text);
   }
-  if (!packets) answer_.add(answer_to(record, protocol(), flags_));
+  // The answer to the end replaces that to the packet that it cuts (frames.md 8).
+  if (!packets && !end_.now) answer_.add(answer_to(record, protocol(), flags_));
 }
 
 // -- Clients. -------------------------------------------------------------------------------------

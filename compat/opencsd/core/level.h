@@ -18,6 +18,7 @@ struct Level {
 };
 
 inline constexpr std::uint32_t kLevel180 = 0x010800;
+inline constexpr std::uint32_t kLevel181 = 0x010801;
 
 /// In the order of their age.
 inline constexpr auto kLevels = std::to_array<Level>({
@@ -30,7 +31,10 @@ inline constexpr auto kLevels = std::to_array<Level>({
      "-etmv4.exception_walk_goes_back,-etmv4.cycle_counts_do_not_commit,"
      "-etmv4.newer_branches_unknown,-etmv4.it_blocks_ignored,-etmv4.unseen_elements_missing,"
      "-etmv4.max_speculation_is_signed,-stm.version_keeps_ids,"
-     "-etmv4.v8m_exception_return_is_not_p0,-etmv4.exception_walk_runs_over"},
+     "-etmv4.v8m_exception_return_is_not_p0,-etmv4.exception_walk_runs_over,"
+     "-etmv4.exception_pops_stated_target,-etmv4.markers_since_ete_1_1,"
+     "-etmv4.trace_info_empties_stack,"
+     "-stm.unsynced_bytes_miscounted,-stm.version_leaves_ids_unknown"},
 });
 
 /// 1.3.3 does not decode ITM.

@@ -16,7 +16,18 @@ constexpr Addition kAdditions[] = {
     {"OCSD_GEN_TRC_ELEM_ADDR_NACC(", "; Memspace [", "]"},
 };
 
+constexpr std::string_view kName = "I_SRC_ADDR_L_32IS0";
+constexpr std::string_view kOldName = "I_SCR_ADDR_L_32IS0";
+static_assert(kName.size() == kOldName.size());
+
 }  // namespace
+
+void misspell(TextBuffer& out, std::size_t begin) {
+  const std::string_view text = out.view().substr(begin);
+  // In a line, the name is after the tab.
+  const std::size_t at = text.find('\t') + 1;
+  if (text.substr(at).starts_with(kName)) out.overwrite(begin + at, kOldName);
+}
 
 void put_old_text(TextBuffer& out, std::string_view text) {
   for (const Addition& addition : kAdditions) {

@@ -262,7 +262,8 @@ void Engine::on_diagnostic(const Diagnostic& record) {
     return;
   }
   if (decoder_ != nullptr) decoder_->log(error);
-  answer_.add(answer_to(record, protocol, flags_));
+  // The answer to the end replaces that to the packet that it cuts (frames.md 8).
+  if (!end_.now) answer_.add(answer_to(record, protocol, flags_));
 }
 
 }  // namespace waymark::compat

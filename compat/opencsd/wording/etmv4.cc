@@ -1,4 +1,5 @@
 // The words for ETMv4 and ETE; etmv4-ete.md 4.11.
+#include "core/level.h"
 #include "wording/wording.h"
 
 namespace waymark::compat {
@@ -13,6 +14,8 @@ Words etmv4_words(const Diagnostic& record, Wording& wording) {
     case Finding::kNotInThisMode:
       return "Invalid packet type for trace mode.";
     case Finding::kReservedInConfig:
+      return level_in_use().number < kLevel181 ? "Unknown packet type."
+                                               : "Packet header reserved for current configuration.";
     case Finding::kUnknownPacket:
     case Finding::kEndsInPacket:
       return "Unknown packet type.";

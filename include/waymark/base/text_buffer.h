@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string_view>
 
@@ -44,6 +45,10 @@ class TextBuffer {
     if (capacity_ - size_ < count) [[unlikely]]
       reserve(size_ + count);
     return data_.get() + size_;
+  }
+  /// Writes over what is there, which is as long.
+  void overwrite(std::size_t at, std::string_view text) {
+    std::memcpy(data_.get() + at, text.data(), text.size());
   }
   void advance(std::size_t count) { size_ += count; }
 

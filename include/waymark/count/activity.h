@@ -80,6 +80,7 @@ class Activity {
   void observe_itm(const Element& element);
   void add_place(const Element& element, std::uint64_t address, std::uint64_t weight);
   void add_text(std::uint32_t port, const Element& element);
+  void end_lines();
   void end_line(std::uint32_t port, std::string& line);
 
   Locate locate_;

@@ -72,7 +72,8 @@ enum ElementFlag : std::uint16_t {
   kElementVmidValid = 1 << 9,        ///< vmid has been seen.
   kElementElValid = 1 << 10,         ///< exception_level has been seen.
   kElement64Bit = 1 << 11,           ///< The PE executes in AArch64 state.
-  /// Timestamp: its upper bits were lost or never sent.  The time is at least `timestamp`.
+  /// The time is at least `timestamp`: its upper bits were lost or never sent, or, for the local time
+  /// of an ITM, packets were lost and no global timestamp has come since.
   kElementTimeIsPartial = 1 << 13,
   kElementDataMarker = 1 << 12,  ///< Exception: only transfers of its entry follow.
 };
@@ -214,6 +215,13 @@ struct Element {
     return std::memcmp(&a, &b, sizeof a) == 0;
   }
 };
+
+/// Whether it states the local time of an ITM, which stamps the elements since the last one.
+constexpr bool is_local_timestamp(const Element& element) {
+  const auto kind = static_cast<ItmKind>(element.extra & kItmKindMask);
+  return element.kind == ElementKind::kItmTrace && kind >= ItmKind::kTimestampSync &&
+         kind <= ItmKind::kBothDelay;
+}
 
 static_assert(sizeof(Element) <= 64);
 static_assert(std::is_trivially_copyable_v<Element>);

@@ -120,6 +120,8 @@ struct DecoderQuirks {
   bool newer_branches_unconditional = false;
   /// isa::Quirks::clrm_is_a_branch: an E atom at CLRM {APSR}.
   bool clrm_is_a_branch = false;
+  /// isa::Quirks::reads_four_bytes: an E atom at a BX LR that is the last halfword of the memory.
+  bool reads_four_bytes = false;
 
   /// By their row in kDecoderQuirks.
   static constexpr DecoderQuirks of(QuirkSet set);
@@ -127,7 +129,7 @@ struct DecoderQuirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<DecoderQuirks>, 13> kDecoderQuirks{{
+inline constexpr std::array<NamedQuirk<DecoderQuirks>, 14> kDecoderQuirks{{
     {"cancels_lone_range_only", &DecoderQuirks::cancels_lone_range_only},
     {"forgets_direct_interworking", &DecoderQuirks::forgets_direct_interworking},
     {"stale_context_isa", &DecoderQuirks::stale_context_isa},
@@ -141,6 +143,7 @@ inline constexpr std::array<NamedQuirk<DecoderQuirks>, 13> kDecoderQuirks{{
     {"index_survives_reset", &DecoderQuirks::index_survives_reset},
     {"newer_branches_unconditional", &DecoderQuirks::newer_branches_unconditional},
     {"clrm_is_a_branch", &DecoderQuirks::clrm_is_a_branch},
+    {"reads_four_bytes", &DecoderQuirks::reads_four_bytes},
 }};
 
 constexpr DecoderQuirks DecoderQuirks::of(QuirkSet set) { return chosen(kDecoderQuirks, set); }

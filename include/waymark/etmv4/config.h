@@ -57,9 +57,10 @@ struct Config {
   /// Transaction Start is a P0 element.
   [[nodiscard]] constexpr bool transaction_start_is_p0() const { return !bit<30>(trcidr0); }
   [[nodiscard]] constexpr bool has_q() const { return bits<16, 15>(trcidr0) != 0; }
-  /// Timestamps before the first marker are held back (ETE 1.1 and later).
+  /// The unit marks the place to which a timestamp refers (ETMv4.6, ETE), so a timestamp before the
+  /// first marker has no place.
   [[nodiscard]] constexpr bool timestamp_markers() const {
-    return version() >= 0x51 && bit<23>(trcidr0);
+    return version() >= 0x46 && bit<23>(trcidr0);
   }
   /// The number of bytes of the context ID in context packets: 0 or 4.
   [[nodiscard]] constexpr unsigned context_id_bytes() const {

@@ -373,6 +373,7 @@ class Decoder : private DecoderState {
     bool follows = false;
     std::int64_t max_depth = 0;  ///< The most P0 elements that can be outstanding.
     bool counts_queued = false;  ///< An AtomCounter may take the place of elements.
+    bool timestamp_markers = false;  ///< Timestamps before the first marker are left out.
     bool straight = false;       ///< No speculation, no checks: atoms need no queue.
     /// Quirk error_loses_elements: a packet of atoms can find the return stack empty; then the
     /// elements that it has made, from run_out_ on, are lost.

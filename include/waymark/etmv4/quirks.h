@@ -68,6 +68,13 @@ struct Quirks {
   bool clrm_is_a_branch = false;
   /// A walk over code without a waypoint ends only where the memory does, not after 4 to 8 MiB.
   bool walks_unlimited = false;
+  /// isa::Quirks::reads_four_bytes: an E atom at a BX LR that is the last halfword of the memory.
+  bool reads_four_bytes = false;
+  /// Only ETE 1.1 and later is taken to mark its timestamps.  `02 05`, with TRCIDR0[23] of an ETMv4.6
+  bool markers_since_ete_1_1 = false;
+  /// Each trace info empties the return stack, with the target that the next atom would take from
+  /// it, and calls up to the next address do not go there.  `dd`, A-sync, `01 01 00 f7` with RS
+  bool trace_info_empties_stack = false;
   /// The walk to an exception's return address is also tried if that address is before the current
   /// one.  `95 02 06 05 95 01`
   bool exception_walk_goes_back = false;
@@ -88,7 +95,7 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 24> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 27> kQuirks{{
     {"pe_reset_is_bad", &Quirks::pe_reset_is_bad},
     {"discard_loses_instrumentation", &Quirks::discard_loses_instrumentation},
     {"source_address_not_cancelled", &Quirks::source_address_not_cancelled},
@@ -113,6 +120,9 @@ inline constexpr std::array<NamedQuirk<Quirks>, 24> kQuirks{{
     {"newer_branches_unconditional", &Quirks::newer_branches_unconditional},
     {"clrm_is_a_branch", &Quirks::clrm_is_a_branch},
     {"walks_unlimited", &Quirks::walks_unlimited},
+    {"reads_four_bytes", &Quirks::reads_four_bytes},
+    {"markers_since_ete_1_1", &Quirks::markers_since_ete_1_1},
+    {"trace_info_empties_stack", &Quirks::trace_info_empties_stack},
 }};
 
 /// The quirks that only versions before 1.8.0 have.

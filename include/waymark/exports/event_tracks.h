@@ -56,6 +56,7 @@ class EventTracks {
   void show_exception(const Event& event, std::uint64_t time);
   void show_port(const Event& event, std::uint64_t time);
   void end_text(std::pair<TraceId, std::uint32_t> key);
+  void end_texts(TraceId source);
 
   TimelineWriter& writer_;
   ToNanoseconds clock_;

@@ -107,6 +107,7 @@ class EventClock {
  private:
   void give(const Element& element, std::uint64_t time);
   void give_held(std::uint64_t time);
+  void give_loss(const Element& element, std::uint64_t time);
 
   EventTime time_;
   Take take_;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -194,6 +195,8 @@ class Follower {
                     std::uint8_t it_remaining);
   void walk(Block& block);
   Bytes read(std::uint64_t address);
+  bool read_word(std::uint64_t address, isa::Isa isa, Bytes first,
+                 std::span<std::uint8_t, 4> word) const;
   const Block* find(std::uint64_t address, isa::Isa isa, std::uint8_t it_remaining);
   const Block& make(std::uint64_t address, isa::Isa isa, std::uint8_t it_remaining);
   [[nodiscard]] Block& kept(std::size_t number) const {

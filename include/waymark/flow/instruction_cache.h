@@ -4,7 +4,9 @@
 
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "waymark/flow/follower.h"
@@ -144,6 +146,9 @@ class InstructionCache {
                                                           << kLinkLowShift;
   }
 
+  static constexpr std::size_t kOpcodeBytes = 4;
+  Bytes read(std::uint32_t address, isa::Isa isa, std::span<std::uint8_t> buffer,
+             std::span<std::uint8_t, kOpcodeBytes> word) const;
   const Step* look_up(std::uint32_t address, isa::Isa isa);
   const Step* find_far(const Step*& recent, std::uint32_t address, isa::Isa isa);
   const Step* look_outside(std::uint32_t address, isa::Isa isa);

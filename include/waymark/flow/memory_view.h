@@ -7,6 +7,7 @@
 
 #include "waymark/base/types.h"
 #include "waymark/image/image.h"
+#include "waymark/isa/instruction.h"
 
 namespace waymark::flow {
 
@@ -44,6 +45,12 @@ class MemoryView {
   [[nodiscard]] Bytes read(std::uint64_t address, std::span<std::uint8_t> scratch) const {
     return selected_->read(address, space_, trace_id_, scratch);
   }
+
+  /// Four bytes for the instruction at `address`, of which a read gave only `first`, fewer than
+  /// four: with what the regions after it have, and zeros after a T32 instruction of two bytes at
+  /// the end of the memory.  False: the memory ends before the instruction does.
+  [[nodiscard]] bool complete(std::uint64_t address, isa::Isa isa, Bytes first,
+                              std::span<std::uint8_t, 4> word) const;
 
   /// The number of the selected memory.
   [[nodiscard]] std::uint32_t number() const { return number_; }

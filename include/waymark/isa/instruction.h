@@ -72,6 +72,9 @@ struct Quirks {
   /// Only before 1.8.0: RETAASPPC and RETABSPPC, compare-and-branch and the loops of Armv8.1-M are
   /// not branches.
   bool newer_branches_unknown = false;
+  /// An instruction is read only where one region of memory has four bytes from its address on, so
+  /// a T32 instruction of two bytes at the end of the memory is not there.  isa-waypoints.md 6
+  bool reads_four_bytes = false;
 
   /// The behaviour of 1.8.0.
   static constexpr Quirks reference();
@@ -81,7 +84,8 @@ struct Quirks {
 constexpr Quirks Quirks::reference() {
   return {.a32_eret_is_not_a_branch = true,
           .newer_branches_unconditional = true,
-          .clrm_is_a_branch = true};
+          .clrm_is_a_branch = true,
+          .reads_four_bytes = true};
 }
 
 /// The instructions that a protocol counts as waypoints; isa-waypoints.md 1.
@@ -117,5 +121,8 @@ Outcome classify(const Options& options, Isa isa, std::uint64_t address, std::ui
 /// True if `opcode` is certainly not a waypoint, whatever the options: one mask for A64, whose
 /// branches and barriers all have op[28:26] = 101.
 constexpr bool is_plain_a64(std::uint32_t opcode) { return (opcode & 0x1C000000U) != 0x14000000U; }
+
+/// Whether the T32 instruction that begins with this halfword has four bytes, not two.
+constexpr bool is_wide_t32(std::uint16_t halfword) { return (halfword >> 11) >= 0b11101; }
 
 }  // namespace waymark::isa

@@ -103,6 +103,7 @@ class Decoder {
   bool overflow_ = false;
   std::uint8_t page_ = 0;
   std::uint64_t local_time_ = 0;
+  bool local_time_is_least_ = false;  ///< Packets were lost since the last global timestamp.
   GlobalTime global_time_;
   Accesses accesses_;
 

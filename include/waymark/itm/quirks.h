@@ -35,6 +35,9 @@ struct Quirks {
   bool upper_half_alone = false;
   /// Contradictions of ITM_TCR are not reported.  `94 82 cf fa 37` with GTSFREQ 0
   bool contradictions_unreported = false;
+  /// The local time begins at 0 again after an overflow, after a bad packet and where the stream is
+  /// not synchronised.  `c0 64 70 c0 14`
+  bool loss_restarts_time = false;
 
   /// By their row in kQuirks.
   static constexpr Quirks of(QuirkSet set);
@@ -42,7 +45,7 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 11> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 12> kQuirks{{
     {"search_by_block", &Quirks::search_by_block},
     {"empty_unsynchronised", &Quirks::empty_unsynchronised},
     {"goes_on_after_bad_packet", &Quirks::goes_on_after_bad_packet},
@@ -54,6 +57,7 @@ inline constexpr std::array<NamedQuirk<Quirks>, 11> kQuirks{{
     {"element_flags_lost", &Quirks::element_flags_lost},
     {"upper_half_alone", &Quirks::upper_half_alone},
     {"contradictions_unreported", &Quirks::contradictions_unreported},
+    {"loss_restarts_time", &Quirks::loss_restarts_time},
 }};
 
 constexpr Quirks Quirks::of(QuirkSet set) { return chosen(kQuirks, set); }

@@ -107,6 +107,7 @@ class HumanWriter {
     bool is_text = false;
     bool text_complete = false;
     bool stamped = false;
+    bool time_is_least = false;  ///< Trace was lost since the last global timestamp.
     bool late = false;         ///< The time is that of the packet or the stamp, not of the event.
     std::uint64_t time = 0;    ///< If the item has a timestamp.
     std::uint64_t number = 0;  ///< The number of the text or damage record, counted from the start.

@@ -54,6 +54,8 @@ struct Quirks {
   bool clrm_is_a_branch = false;
   /// A walk over code without a waypoint ends only where the memory does, not after 4 to 8 MiB.
   bool walks_unlimited = false;
+  /// isa::Quirks::reads_four_bytes: an E atom at a BX LR that is the last halfword of the memory.
+  bool reads_four_bytes = false;
 
   /// By their row in kQuirks.
   static constexpr Quirks of(QuirkSet set);
@@ -61,7 +63,7 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 19> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 20> kQuirks{{
     {"chunks_end_with_blocks", &Quirks::chunks_end_with_blocks},
     {"async_has_at_most_15_zeros", &Quirks::async_has_at_most_15_zeros},
     {"no_search_after_bad_packet", &Quirks::no_search_after_bad_packet},
@@ -81,6 +83,7 @@ inline constexpr std::array<NamedQuirk<Quirks>, 19> kQuirks{{
     {"newer_branches_unconditional", &Quirks::newer_branches_unconditional},
     {"clrm_is_a_branch", &Quirks::clrm_is_a_branch},
     {"walks_unlimited", &Quirks::walks_unlimited},
+    {"reads_four_bytes", &Quirks::reads_four_bytes},
 }};
 
 constexpr Quirks Quirks::of(QuirkSet set) { return chosen(kQuirks, set); }

@@ -217,6 +217,8 @@ class Parser : private ParserState, frames::BlockReader {
   void search_byte();
   void give_held(Packet& packet, PacketType type, std::size_t nibbles);
   void give_found_async(Packet& packet);
+  bool next_unsynced_segment(Packet& packet);
+  void give_async_of_segment(Packet& packet);
   bool next_unsynced_block(Packet& packet);
   void give_block(Packet& packet, std::size_t first, std::size_t shown);
   void give_made_up_async(Packet& packet);
@@ -234,10 +236,11 @@ class Parser : private ParserState, frames::BlockReader {
 
   bool remembered_ = false;  ///< history_ already holds the end of the current block.
 
-  // The same, with Quirks::unsynced_by_block.  Its counts have 8 bits.
+  // The same, with Quirks::unsynced_by_block.  With unsynced_bytes_miscounted, counts have 8 bits.
   std::uint8_t block_fs_ = 0;
   TraceIndex run_of_fs_index_ = 0;
   std::optional<std::uint8_t> made_up_prefix_;  ///< The rest of the byte in which it ends.
+  std::vector<std::uint8_t> async_;  ///< Without it: the bytes of the ASYNC that is due.
 
   // The bytes of the last packet.
   const std::uint8_t* raw_ = nullptr;

@@ -17,10 +17,8 @@ struct Quirks {
   /// The error type of a bad ASYNC, and of one or two F nibbles at the end of the trace, is the
   /// type of the previous packet.  Nibbles FF43 after VERSION
   bool stale_error_type = false;
-  /// There is one NOTSYNC packet for each block, even an empty one; its length and the position of
-  /// the ASYNC after it are counted in 8 bits.  F nibbles held back from the previous block are
-  /// counted again, so that bytes beyond the block are shown; the bytes of the ASYNC are made up.
-  /// Capture stm_only, Idx:66 to 2400
+  /// There is one NOTSYNC packet for each block, even an empty one, and an ASYNC has only its bytes
+  /// in the block where it ends.  Capture stm_only, Idx:66 to 2859
   bool unsynced_by_block = false;
   /// Parsing continues at the next nibble after a bad packet instead of searching for an ASYNC.
   bool no_search_after_bad_packet = false;
@@ -31,6 +29,14 @@ struct Quirks {
   bool most_nibble_first_only = false;
   /// Contradictions of the registers are not reported.  A timestamp with TSEN 0
   bool contradictions_unreported = false;
+  /// With unsynced_by_block: the length of a NOTSYNC and the position of the ASYNC after it are
+  /// counted in 8 bits.  F nibbles held back from the previous block are counted again, so that
+  /// bytes beyond the block are shown; the bytes of the ASYNC are made up.  Capture stm_only,
+  /// Idx:144 to 2400
+  bool unsynced_bytes_miscounted = false;
+  /// The master and the channel are not known after a VERSION packet, which sets both to 0.  Capture
+  /// stm_only, Idx:2873
+  bool version_leaves_ids_unknown = false;
   /// A VERSION packet does not set the master and the channel to 0.  Nibbles 114 335 F003 412
   bool version_keeps_ids = false;
 
@@ -40,7 +46,7 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 8> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 10> kQuirks{{
     {"index_of_next_byte", &Quirks::index_of_next_byte},
     {"coresight_packets_only", &Quirks::coresight_packets_only},
     {"stale_error_type", &Quirks::stale_error_type},
@@ -49,6 +55,8 @@ inline constexpr std::array<NamedQuirk<Quirks>, 8> kQuirks{{
     {"bad_packet_is_fatal", &Quirks::bad_packet_is_fatal},
     {"most_nibble_first_only", &Quirks::most_nibble_first_only},
     {"contradictions_unreported", &Quirks::contradictions_unreported},
+    {"unsynced_bytes_miscounted", &Quirks::unsynced_bytes_miscounted},
+    {"version_leaves_ids_unknown", &Quirks::version_leaves_ids_unknown},
 }};
 
 /// The quirks that only versions before 1.8.0 have.

@@ -7,6 +7,7 @@
 #include "../ete/trc_pkt_types_ete.h"
 #include "../etmv3/trc_pkt_types_etmv3.h"
 #include "../etmv4/trc_pkt_types_etmv4.h"
+#include "../itm/trc_pkt_types_itm.h"
 #include "../ocsd_if_types.h"
 #include "../ptm/trc_pkt_types_ptm.h"
 #include "../stm/trc_pkt_types_stm.h"
