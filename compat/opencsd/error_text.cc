@@ -137,6 +137,8 @@ ErrorNumber error_number(Fault fault) {
       return ErrorNumber::kMemNacc;
     case Fault::kUnsupportedIsa:
       return ErrorNumber::kUnsupportedIsa;
+    case Fault::kNotSynchronised:
+      break;
   }
   return ErrorNumber::kFail;
 }

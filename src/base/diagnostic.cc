@@ -47,6 +47,10 @@ constexpr std::array<Row, kFindingCount> kRows{{
     {Finding::kAsyncInPacket,
      "The packet before this synchronisation is cut short. Its last bytes are zeros of the "
      "synchronisation, so its content is wrong."},
+    {Finding::kBeforeFirstSync,
+     "The bytes before the first synchronisation point cannot be decoded."},
+    {Finding::kNoFirstSync,
+     "There is no synchronisation point, so none of these bytes can be decoded."},
 
     {Finding::kReservedPHeader, "A P-header is reserved."},
     {Finding::kMalformedBranch, "The bytes do not form a valid branch packet."},

@@ -234,7 +234,9 @@ void Decoder::accept_in_decode(const Packet& packet) {
       break;
     case PacketType::kIncompleteEot:
       settle();
-      report(Fault::kBadPacketSequence, Severity::kInfo, packet.index, Finding::kEndsInPacket);
+      report(Fault::kBadPacketSequence,
+             quirks_.bad_packets_are_fatal ? Severity::kInfo : Severity::kWarning, packet.index,
+             Finding::kEndsInPacket);
       break;
     default:
       if (is_data(packet.type) && !quirks_.bad_packets_are_fatal) {

@@ -70,11 +70,18 @@ struct Parts {
     return etmv4::is_bad(packet.type) || (is_ete_exception(packet.type) && options.quirks != 0 &&
                                           Quirks::of(options.quirks).pe_reset_is_bad);
   }
-  static protocol::PacketFault fault_of(const Packet& packet, const SourceOptions& /*options*/) {
+  static protocol::PacketFault fault_of(const Packet& packet, const SourceOptions& options) {
     if (packet.type == PacketType::kReserved)
       return {Fault::kInvalidHeader, Finding::kReservedHeader};
     if (packet.type == PacketType::kReservedConfig)
       return {Fault::kInvalidHeader, Finding::kReservedInConfig};
+    if (options.quirks != 0) return {};
+    if (packet.type == PacketType::kBadSequence)
+      return {Fault::kBadPacketSequence, Finding::kMalformedPacket};
+    if (packet.type == PacketType::kBadTraceMode)
+      return {Fault::kUnsupportedConfig, Finding::kNotInThisMode};
+    if (packet.type == PacketType::kIncompleteEot)
+      return {Fault::kBadPacketSequence, Finding::kEndsInPacket};
     return {};
   }
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kTraceInfo; }

@@ -91,6 +91,16 @@ void Decoder::accept(const Packet& packet) {
     case PacketType::kDiscard:
       lose(UnsyncReason::kDiscard, packet.index);
       return;
+    case PacketType::kIncompleteEot: {
+      Diagnostic record;
+      record.fault = Fault::kBadPacketSequence;
+      record.severity = Severity::kWarning;
+      record.trace_id = config_.trace_id();
+      record.index = packet.index;
+      record.finding = Finding::kEndsInPacket;
+      diagnostics_.push_back(record);
+      return;
+    }
     default:
       return;
   }

@@ -45,8 +45,13 @@ struct Parts {
     return etmv4data::is_bad(packet.type);
   }
   static protocol::PacketFault fault_of(const Packet& packet, const SourceOptions& /*options*/) {
-    if (packet.type != PacketType::kReserved) return {};
-    return {Fault::kInvalidHeader, Finding::kReservedHeader};
+    if (packet.type == PacketType::kReserved)
+      return {Fault::kInvalidHeader, Finding::kReservedHeader};
+    if (packet.type == PacketType::kBadSequence)
+      return {Fault::kBadPacketSequence, Finding::kMalformedPacket};
+    if (packet.type == PacketType::kIncompleteEot)
+      return {Fault::kBadPacketSequence, Finding::kEndsInPacket};
+    return {};
   }
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kAsync; }
   struct Landmarks {

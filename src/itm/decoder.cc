@@ -147,6 +147,9 @@ bool Decoder::make(const Packet& packet, Element& element) {
       }
       return false;
     case PacketType::kIncompleteEot:
+      if (!config_.quirks.contradictions_unreported)
+        report(Fault::kBadPacketSequence, Severity::kWarning, packet.index, Finding::kEndsInPacket);
+      return false;
     case PacketType::kNoErrorType:
       return false;
   }

@@ -46,7 +46,9 @@ struct Parts {
   static bool is_bad(const Packet& packet, const SourceOptions& /*options*/) {
     return itm::is_bad(packet.type);
   }
-  static protocol::PacketFault fault_of(const Packet& packet, const SourceOptions& /*options*/) {
+  static protocol::PacketFault fault_of(const Packet& packet, const SourceOptions& options) {
+    if (packet.type == PacketType::kIncompleteEot && options.quirks == 0)
+      return {Fault::kBadPacketSequence, Finding::kEndsInPacket};
     const bool reserved = packet.type == PacketType::kReserved;
     if (!reserved && packet.type != PacketType::kBadSequence && !packet.in_packet) return {};
     return {reserved ? Fault::kInvalidHeader : Fault::kBadPacketSequence, finding_of(packet)};

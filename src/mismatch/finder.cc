@@ -1,6 +1,7 @@
 #include "waymark/mismatch/finder.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "waymark/isa/instruction.h"
 
@@ -38,7 +39,21 @@ Finder::Position& Finder::position_of(TraceId id) {
 }
 
 void Finder::restart() {
-  for (auto& position : positions_) position.reset();
+  for (auto& position : positions_) {
+    if (position != nullptr) confirm(*position);
+    position.reset();
+  }
+}
+
+void Finder::give(Held& held) {
+  held.mismatch.path = held.path;
+  found_(held.mismatch);
+}
+
+// No damage came after those that are held.
+void Finder::confirm(Position& position) {
+  for (Held& held : position.held) give(held);
+  position.held.clear();
 }
 
 void Finder::lose(Position& position) {
@@ -52,9 +67,16 @@ void Finder::report(Position& position, Kind kind, const Element& element, std::
   ordered_.clear();
   for (std::size_t i = 0; i < position.path.size(); ++i)
     ordered_.push_back(position.path[(position.oldest + i) % position.path.size()]);
-  const bool reported = !position.astray;
+  const bool reported = !position.astray && position.damaged == 0;
+  // It may be an element of the position.
+  Held held{.mismatch = {.kind = kind, .element = element, .address = address}, .path = ordered_};
   lose(position);
-  if (reported) found_({.kind = kind, .element = element, .address = address, .path = ordered_});
+  if (!reported) return;
+  if (position.held.size() == kMostHeld) {
+    give(position.held.front());
+    position.held.erase(position.held.begin());
+  }
+  position.held.push_back(std::move(held));
 }
 
 bool Finder::target_of(const Element& element, std::uint64_t& target) const {
@@ -124,6 +146,12 @@ bool Finder::is_popped(Position& position, const Element& element) {
 }
 
 void Finder::range(Position& position, const Element& element) {
+  if (position.damaged != 0) --position.damaged;
+  for (Held& held : position.held) --held.left;
+  while (!position.held.empty() && position.held.front().left == 0) [[unlikely]] {
+    give(position.held.front());
+    position.held.erase(position.held.begin());
+  }
   // Another process goes on where it was.
   const Element& last = position.last;
   if (position.any && (last.context_id != element.context_id || last.vmid != element.vmid))
@@ -191,9 +219,15 @@ void Finder::observe(std::span<const Element> elements) {
       case ElementKind::kException:
         exception(position_of(element.trace_id), element);
         break;
+      case ElementKind::kEndOfTrace:
+        confirm(position_of(element.trace_id));
+        lose(position_of(element.trace_id));
+        break;
       case ElementKind::kNoSync:
       case ElementKind::kTraceOn:
-      case ElementKind::kEndOfTrace:
+        position_of(element.trace_id).damaged = 0;
+        lose(position_of(element.trace_id));
+        break;
       case ElementKind::kAddrNacc:
       case ElementKind::kAddrUnknown:
       case ElementKind::kExceptionReturn:
@@ -224,7 +258,11 @@ void Finder::observe(const Diagnostic& record) {
   const bool about_image =
       record.fault == Fault::kBadImage || record.fault == Fault::kInvalidOpcode;
   if (!about_image) {
-    if (record.severity == Severity::kError) lose(position);
+    if (record.severity == Severity::kInfo) return;
+    lose(position);
+    position.damaged = kConfirming;
+    // A wrong image can leave the return stack empty.
+    if (record.fault != Fault::kReturnStackUnderrun) position.held.clear();
     return;
   }
   if (!position.any) return;

@@ -64,7 +64,8 @@ constexpr std::array<std::string_view, kFaultCount> kFaults = {"none",
                                                                "invalid_opcode",
                                                                "range_limit",
                                                                "memory_access",
-                                                               "unsupported_isa"};
+                                                               "unsupported_isa",
+                                                               "not_synchronised"};
 constexpr std::string_view kSeverities[] = {"", "error", "warning", "info"};
 constexpr std::string_view kStages[] = {"frames", "packets", "elements"};
 

@@ -275,7 +275,11 @@ void Decoder::accept_in_decode(const Packet& packet) {
     case PacketType::kAsync:
       if (packet.in_packet) async_in_packet(packet);
       break;
-    default:  // Ignore, not synchronised, incomplete.
+    case PacketType::kIncompleteEot:
+      if (!quirks_.bad_packet_unreported)
+        report(Fault::kBadPacketSequence, Severity::kWarning, packet.index, Finding::kEndsInPacket);
+      break;
+    default:  // Ignore, not synchronised.
       break;
   }
 }

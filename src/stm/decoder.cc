@@ -237,6 +237,10 @@ bool Decoder::make(const Packet& packet, Element& element) {
       lose_time();
       state_ = State::kNoSync;
       return false;
+    case PacketType::kIncompleteEot:
+      if (checks_)
+        report(Fault::kBadPacketSequence, Severity::kWarning, packet.index, Finding::kEndsInPacket);
+      return false;
     case PacketType::kTime:
     case PacketType::kPdid:
     case PacketType::kBadSequence:

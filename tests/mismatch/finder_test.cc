@@ -57,7 +57,9 @@ class FinderTest : public testing::Test {
   }
 
   void see(const std::vector<Element>& elements) { finder_.observe(elements); }
-  [[nodiscard]] std::vector<std::uint64_t> found() const {
+  /// What was found up to the end of the trace, which this is.
+  [[nodiscard]] std::vector<std::uint64_t> found() {
+    see({simple(ElementKind::kEndOfTrace)});
     std::vector<std::uint64_t> addresses;
     addresses.reserve(found_.size());
     for (const Mismatch& mismatch : found_) addresses.push_back(mismatch.address);

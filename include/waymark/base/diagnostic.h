@@ -26,8 +26,9 @@ enum class Fault : std::uint8_t {
   kRangeLimit,           ///< More consecutive instructions without a waypoint than allowed.
   kMemoryAccess,         ///< The image could not answer.
   kUnsupportedIsa,       ///< No classifier for the instruction set that the trace names.
+  kNotSynchronised,      ///< Bytes where no packet begins: `lost` is their number.
 };
-inline constexpr std::size_t kFaultCount = 15;
+inline constexpr std::size_t kFaultCount = 16;
 
 /// The exact finding: the fact that a Fault classifies.  describe() has its sentence.
 enum class Finding : std::uint8_t {
@@ -58,6 +59,8 @@ enum class Finding : std::uint8_t {
   kEndsInPacket,
   kAsyncTooShort,
   kAsyncInPacket,
+  kBeforeFirstSync,
+  kNoFirstSync,
 
   // Packets of one protocol.
   kReservedPHeader,
@@ -145,8 +148,9 @@ enum class Finding : std::uint8_t {
   kMasterTooHigh,
   kChannelTooHigh,
 };
-inline constexpr std::size_t kFindingCount = 101;
+inline constexpr std::size_t kFindingCount = 103;
 
+/// Records of kInfo are notes about whole trace; all others are damage, or doubt of the image.
 enum class Severity : std::uint8_t { kError = 1, kWarning = 2, kInfo = 3 };
 
 /// The layer that reports it.

@@ -78,6 +78,7 @@ class Decoder {
   };
 
   void clear_state();
+  void lose_local_time();
   /// Makes the element of a synchronised packet; false: it has none.
   bool make(const Packet& packet, Element& element);
   void make_data(const Packet& packet, Element& element);

@@ -43,7 +43,8 @@ struct Mismatch {
 
 /// Compares elements with the image.  What it finds, no right image can explain: a branch of which
 /// the image knows the target, and execution that continues elsewhere, for instance.  It does not
-/// find all differences.
+/// find all differences.  Where damage of the trace may be the cause, it finds nothing: a packet whose
+/// bytes were changed can be a valid one that leads astray, until a bad packet shows the damage.
 ///
 /// Sources are decoded with DecodeFlag::kReportLostAtoms for it.  One owner; not thread safe.
 class Finder {
@@ -69,6 +70,16 @@ class Finder {
   // More ranges than these between two addresses in the trace are forgotten, the oldest first.
   static constexpr std::size_t kPathLength = 256;
   static constexpr std::size_t kMostCalls = 16;
+  // A contradiction counts if no damage shows in this many ranges after it.
+  static constexpr unsigned kConfirming = 256;
+  static constexpr std::size_t kMostHeld = 16;
+
+  /// A contradiction that is not confirmed yet.
+  struct Held {
+    Mismatch mismatch;
+    std::vector<Walked> path;
+    unsigned left = kConfirming;
+  };
 
   /// Known facts about a source.
   struct Position {
@@ -79,11 +90,15 @@ class Finder {
     /// address.  What it meets there follows from that contradiction.  The same after a way that
     /// was not traced.
     bool astray = false;
+    /// Nor do this many ranges after damage say anything of the image, or those before decoding
+    /// begins again.
+    unsigned damaged = 0;
     std::uint64_t next = 0;
     bool has_return_stack = false;       ///< It is known to be in use.
     std::vector<std::uint64_t> calls{};  ///< Where the last calls return to; at most kMostCalls.
     std::vector<Walked> path{};
     std::size_t oldest = 0;  ///< In `path`, once it is full.
+    std::vector<Held> held{};
   };
 
   void range(Position& position, const Element& element);
@@ -92,6 +107,8 @@ class Finder {
   bool is_popped(Position& position, const Element& element);
   void lose(Position& position);
   void pass_unknown_way(Position& position, const Element& element);
+  void confirm(Position& position);
+  void give(Held& held);
   void report(Position& position, Kind kind, const Element& element, std::uint64_t address);
   [[nodiscard]] bool target_of(const Element& element, std::uint64_t& target) const;
   [[nodiscard]] bool follows_call(const Element& element) const;

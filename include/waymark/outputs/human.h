@@ -145,6 +145,7 @@ class HumanWriter {
   void write_name(const std::string& name);
   void write_source(const program::Frame& frame);
   void write_instructions(const Element& element);
+  void write_level(const Element& element);
   void write_context(const Element& element);
   void write_exception(const Element& element);
   void write_itm(const Item& item);

@@ -120,6 +120,17 @@ class PacketSource final : public Source {
     bool last_piece = true;  ///< False: finish_piece() asked for the end.
   };
 
+  /// The bytes before the first synchronisation point.
+  struct Start {
+    bool over = false;        ///< They were reported.
+    std::uint64_t bytes = 0;  ///< Those that statistics() does not count any more.
+    friend bool operator==(const Start&, const Start&) = default;
+  };
+  [[nodiscard]] Start start() const {
+    return start_.over ? Start{.over = true}
+                       : Start{.bytes = start_.bytes + statistics().unsynced_bytes};
+  }
+
   // Visitors of the parser.
   template <Marking kMarking>
   struct Straight;
@@ -143,7 +154,9 @@ class PacketSource final : public Source {
   void mark(const Packet& packet);
   void report_fault(const Packet& packet);
   void report_registers(Finding finding, TraceIndex index);
-  void report(const PacketFault& found, Severity severity, TraceIndex index);
+  void report(const PacketFault& found, Severity severity, TraceIndex index,
+              std::uint64_t lost = 0);
+  void end_start(Finding finding, TraceIndex index);
 
   // -- Each packet. --
   void deliver();
@@ -166,6 +179,7 @@ class PacketSource final : public Source {
   [[no_unique_address]] Landmarks landmarks_;
   Packet packet_;
   SourceStatistics statistics_;
+  Start start_;
   Watcher watcher_;
   PartMarks* marks_ = nullptr;
   Ending ending_;

@@ -298,6 +298,7 @@ SourceStatistics PacketSource<P>::statistics() const {
 
 template <class P>
 void PacketSource<P>::reset_statistics() {
+  start_ = start();
   statistics_ = {};
   parser_.reset_statistics();
 }
@@ -349,6 +350,7 @@ void PacketSource<P>::jump() {
 template <class P>
 void PacketSource<P>::restore(const Source& other) {
   const auto& from = static_cast<const PacketSource&>(other);
+  const Start started = from.start();
   statistics_ = statistics();
   parser_ = from.parser_;
   parser_.reset_statistics();
@@ -356,6 +358,9 @@ void PacketSource<P>::restore(const Source& other) {
   landmarks_ = from.landmarks_;
   ending_ = from.ending_;
   used_up_ = false;
+  // statistics() goes on to count what this source has skipped.
+  start_ = started;
+  if (!started.over) start_.bytes -= statistics_.unsynced_bytes;
   if constexpr (kCan.jumps) {
     if (decoder_ && from.decoder_) decoder_->restore(*from.decoder_);
   }
@@ -366,6 +371,7 @@ bool PacketSource<P>::same_state(const Source& other) const {
   if constexpr (kCan.jumps) {
     const auto& with = static_cast<const PacketSource&>(other);
     if (!parser_.same_state(with.parser_) || ending_.step != with.ending_.step) return false;
+    if (start() != with.start()) return false;
     if (decoder_.has_value() != with.decoder_.has_value()) return false;
     return !decoder_ || decoder_->same_state(*with.decoder_);
   } else {
@@ -457,7 +463,7 @@ bool PacketSource<P>::parse_until_busy() {
 template <class P>
 void PacketSource<P>::report_diagnostics() {
   for (Diagnostic record : decoder().diagnostics()) {
-    ++statistics_.diagnostics;
+    if (record.severity != Severity::kInfo) ++statistics_.diagnostics;
     if (watcher_.observer == nullptr) continue;
     record.stream_id = watcher_.stream_id;
     watcher_.observer->on_diagnostic(record);
@@ -514,19 +520,30 @@ inline void PacketSource<P>::report_registers(Finding finding, TraceIndex index)
 }
 
 template <class P>
-void PacketSource<P>::report(const PacketFault& found, Severity severity, TraceIndex index) {
-  ++statistics_.diagnostics;
+void PacketSource<P>::report(const PacketFault& found, Severity severity, TraceIndex index,
+                             std::uint64_t lost) {
+  if (severity != Severity::kInfo) ++statistics_.diagnostics;
   if (watcher_.observer == nullptr) return;
   Diagnostic record;
   record.fault = found.fault;
   record.finding = found.finding;
   record.number = found.number;
   record.severity = severity;
-  record.stage = Stage::kPackets;
+  record.stage = decoder_ ? Stage::kElements : Stage::kPackets;
   record.trace_id = config_.trace_id();
   record.stream_id = watcher_.stream_id;
   record.index = index;
+  record.lost = lost;
   watcher_.observer->on_diagnostic(record);
+}
+
+/// What cannot be decoded is said once, at the first synchronisation point or the end of the trace.
+template <class P>
+[[gnu::noinline]] void PacketSource<P>::end_start(Finding finding, TraceIndex index) {
+  const std::uint64_t bytes = start().bytes;
+  start_ = {.over = true};
+  if (bytes != 0 && options_.quirks == 0)
+    report({Fault::kNotSynchronised, finding}, Severity::kInfo, index, bytes);
 }
 
 // -- Each packet. ---------------------------------------------------------------------------------
@@ -547,7 +564,11 @@ template <class P>
 [[gnu::always_inline]] inline bool PacketSource<P>::count(const Packet& packet) {
   ++statistics_.packets;
   if (!kCan.checks_registers && !decoder_ && passes(packet)) return false;
-  if (P::is_sync_point(packet)) ++statistics_.sync_points;
+  if (P::is_sync_point(packet)) {
+    ++statistics_.sync_points;
+    if (!start_.over) [[unlikely]]
+      end_start(Finding::kBeforeFirstSync, packet.index);
+  }
   if (!decoder_) {
     if (watcher_.landmarks) mark(packet);
     report_fault(packet);
@@ -590,6 +611,7 @@ bool PacketSource<P>::end_step() {
     case Ending::Step::kReport:
       ending_.step = Ending::Step::kDone;
       if (!ending_.last_piece) return false;
+      if (!start_.over) end_start(Finding::kNoFirstSync, kNoIndex);
       if constexpr (kCan.checks_registers) {
         if (!decoder_ && reports_contradictions_)
           report_registers(registers_.at_end(statistics_.packets), kNoIndex);

@@ -112,7 +112,7 @@ struct SourceStatistics {
   std::uint64_t sync_points = 0;
   std::uint32_t bad_headers = 0;
   std::uint32_t bad_sequences = 0;
-  std::uint32_t diagnostics = 0;
+  std::uint32_t diagnostics = 0;  ///< Records of damage: all but those of Severity::kInfo.
 
   SourceStatistics& operator+=(const SourceStatistics& more) {
     total_bytes += more.total_bytes;

@@ -27,7 +27,7 @@ struct Quirks {
   /// Fields of several nibbles begin with the most significant nibble, whatever the stream shows.
   /// Nibbles F08 00783930, a frequency of 60 MHz
   bool most_nibble_first_only = false;
-  /// Contradictions of the registers are not reported.  A timestamp with TSEN 0
+  /// Contradictions of the registers are not reported, nor that the trace ends inside a packet.  A timestamp with TSEN 0
   bool contradictions_unreported = false;
   /// With unsynced_by_block: the length of a NOTSYNC and the position of the ASYNC after it are
   /// counted in 8 bits.  F nibbles held back from the previous block are counted again, so that
