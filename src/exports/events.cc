@@ -168,10 +168,11 @@ void events_of(const Element& element, std::vector<Event>& out) {
     case ElementKind::kExceptionReturn:
       return give(EventKind::kExceptionExited, kAnyException);
     case ElementKind::kEvent:
-      return give(static_cast<EventType>(element.reason) == EventType::kTrigger
-                      ? EventKind::kTrigger
-                      : EventKind::kEvent,
-                  element.number);
+      if (static_cast<EventType>(element.reason) == EventType::kTrigger)
+        return give(EventKind::kTrigger, 0);
+      for (std::uint32_t number = 0; number < 32; ++number)
+        if ((element.number >> number & 1) != 0) give(EventKind::kEvent, number);
+      return;
     case ElementKind::kSwTrace:
       return add_software(element, event, out);
     case ElementKind::kItmTrace:

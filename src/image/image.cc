@@ -91,7 +91,7 @@ struct Image::State {
     if (const Region* other = map.overlap(region.first, region.last, region.space)) {
       return fail(ErrorCode::kConflict,
                   fmt::format("The memory region {} overlaps the region {}; two regions may share "
-                              "addresses only if they share no memory space.",
+                              "addresses only if their memory spaces differ.",
                               describe(region), describe(*other)));
     }
     map.add(std::move(region));
@@ -115,13 +115,12 @@ struct Image::State {
     return mapping;
   }
 
-  /// Whether a region of this file starts there.  No other region that shares a space bit can hold
-  /// its first address, so find() cannot miss it.
+  /// Whether a region of this file starts there.
   [[nodiscard]] bool has_file_region(const std::string& path, std::uint64_t address,
                                      SpaceMask space) const {
-    const Region* region = map.find(address, space);
+    const Region* region = map.overlap(address, address, space);
     return region != nullptr && region->kind == RegionKind::kFile && region->first == address &&
-           region->space == space && region->name == path;
+           region->name == path;
   }
 };
 
@@ -212,12 +211,13 @@ Result<void> Image::remove(std::uint64_t address, SpaceMask space) {
 
 Bytes Image::read(std::uint64_t address, SpaceMask space, TraceId trace_id,
                   std::span<std::uint8_t> scratch) const {
-  const Region* region = state_->map.find(address, space);
+  const auto [region, last] = state_->map.find(address, space);
   if (region == nullptr) return {};
-  if (region->kind != RegionKind::kCallback)
-    return region->bytes.subspan(static_cast<std::size_t>(address - region->first));
   // One less than what is left: a region may span all 2^64 addresses.
-  const std::uint64_t after = region->last - address;
+  const std::uint64_t after = last - address;
+  if (region->kind != RegionKind::kCallback)
+    return region->bytes.subspan(static_cast<std::size_t>(address - region->first),
+                                 static_cast<std::size_t>(after) + 1);
   if (scratch.size() > after) scratch = scratch.first(static_cast<std::size_t>(after) + 1);
   if (scratch.empty()) return {};
   const std::size_t filled = region->callback(address, space, trace_id, scratch);

@@ -1,6 +1,8 @@
 #include "region_map.h"
 
 #include <algorithm>
+#include <bit>
+#include <utility>
 
 namespace waymark::image {
 
@@ -9,13 +11,16 @@ const RegionMap::Slot* RegionMap::Layer::at_or_below(std::uint64_t address) cons
   return above == slots.begin() ? nullptr : &*std::prev(above);
 }
 
+const RegionMap::Slot* RegionMap::Layer::above(std::uint64_t address) const {
+  const auto found = std::ranges::upper_bound(slots, address, {}, &Slot::first);
+  return found == slots.end() ? nullptr : &*found;
+}
+
 const Region* RegionMap::overlap(std::uint64_t first, std::uint64_t last, SpaceMask space) const {
-  for (const Layer& layer : layers_) {
-    if ((layer.space & space) == 0) continue;
-    const Slot* slot = layer.at_or_below(last);
-    if (slot != nullptr && slot->last >= first) return slot->region;
-  }
-  return nullptr;
+  const auto layer = std::ranges::find(layers_, space, &Layer::space);
+  if (layer == layers_.end()) return nullptr;
+  const Slot* slot = layer->at_or_below(last);
+  return slot != nullptr && slot->last >= first ? slot->region : nullptr;
 }
 
 void RegionMap::add(Region region) {
@@ -38,15 +43,30 @@ std::size_t RegionMap::remove(std::uint64_t address, SpaceMask space) {
   });
 }
 
-const Region* RegionMap::find(std::uint64_t address, SpaceMask space) const {
+RegionMap::Found RegionMap::find(std::uint64_t address, SpaceMask space) const {
   const Slot* found = nullptr;
+  int spaces = 0;
   for (const Layer& layer : layers_) {
     if ((layer.space & space) == 0) continue;
     const Slot* slot = layer.at_or_below(address);
     if (slot == nullptr || slot->last < address) continue;
-    if (found == nullptr || slot->arrival < found->arrival) found = slot;
+    const int size = std::popcount(layer.space);
+    if (found != nullptr && std::pair(size, slot->arrival) > std::pair(spaces, found->arrival))
+      continue;
+    found = slot;
+    spaces = size;
   }
-  return found == nullptr ? nullptr : found->region;
+  if (found == nullptr) return {};
+  // A region in fewer spaces may begin inside it.
+  std::uint64_t last = found->last;
+  for (const Layer& layer : layers_) {
+    if ((layer.space & space) == 0 || std::popcount(layer.space) > spaces) continue;
+    const Slot* next = layer.above(address);
+    if (next == nullptr || next->first > last) continue;
+    if (std::popcount(layer.space) < spaces || next->arrival < found->arrival)
+      last = next->first - 1;
+  }
+  return {found->region, last};
 }
 
 }  // namespace waymark::image

@@ -24,10 +24,10 @@ struct Region {
 };
 
 /// The regions in the order in which they were added, and in layers of equal space mask.  No two
-/// regions that share a space bit overlap, so a layer is sorted, and a search in it is binary.
+/// regions of a layer overlap, so it is sorted, and a search in it is binary.
 class RegionMap {
  public:
-  /// A region that shares an address and a space bit with first..last in `space`, if there is one.
+  /// A region in exactly these spaces that shares an address with first..last, if there is one.
   [[nodiscard]] const Region* overlap(std::uint64_t first, std::uint64_t last,
                                       SpaceMask space) const;
 
@@ -38,8 +38,14 @@ class RegionMap {
   /// number.
   std::size_t remove(std::uint64_t address, SpaceMask space);
 
-  /// Among the regions that hold `address` and share a bit with `space`, the one added first.
-  [[nodiscard]] const Region* find(std::uint64_t address, SpaceMask space) const;
+  /// The region that a read of `address` gets, and the last address that comes from it.
+  struct Found {
+    const Region* region = nullptr;
+    std::uint64_t last = 0;
+  };
+  /// Among the regions that hold `address` and share a bit with `space`, the one in the fewest
+  /// spaces; of several of these, the one added first.
+  [[nodiscard]] Found find(std::uint64_t address, SpaceMask space) const;
 
   [[nodiscard]] const std::vector<std::unique_ptr<const Region>>& in_order() const {
     return regions_;
@@ -59,6 +65,8 @@ class RegionMap {
 
     /// The last slot that starts at or below `address`, or null.
     [[nodiscard]] const Slot* at_or_below(std::uint64_t address) const;
+    /// The first slot that starts above `address`, or null.
+    [[nodiscard]] const Slot* above(std::uint64_t address) const;
   };
 
   std::vector<std::unique_ptr<const Region>> regions_;

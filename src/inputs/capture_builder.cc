@@ -245,7 +245,7 @@ Result<void> CaptureBuilder::add_images() {
     const auto program = program_at(file.address, file.path);
     if (!program) return std::unexpected(program.error());
     if (*program) {
-      WAYMARK_TRY(add_program((*program)->program));
+      WAYMARK_TRY(add_program((*program)->program, file.space));
       note((*program)->note, Severity::kInfo);
       continue;
     }
@@ -255,7 +255,7 @@ Result<void> CaptureBuilder::add_images() {
     if (*records) {
       for (const MemoryBlock& block : (*records)->blocks)
         WAYMARK_TRY(
-            capture_.image_->add_buffer(block.address, block.bytes, image::kSpaceAny, file.path));
+            capture_.image_->add_buffer(block.address, block.bytes, file.space, file.path));
       if (!(*records)->ended) note_no_end_record(file.path);
       continue;
     }
@@ -264,7 +264,7 @@ Result<void> CaptureBuilder::add_images() {
                   fmt::format("--image {0}: the file does not say where it is in memory; give "
                               "--image ADDRESS={0}.",
                               file.path));
-    WAYMARK_TRY(capture_.image_->add_file(file.path, {.address = *file.address}));
+    WAYMARK_TRY(capture_.image_->add_file(file.path, {.address = *file.address}, file.space));
   }
   std::map<std::uint64_t, std::vector<std::string>> known;  // By bias.
   for (const ProgramFile& file : options_.programs) {
@@ -287,7 +287,7 @@ Result<void> CaptureBuilder::add_images() {
   return {};
 }
 
-Result<void> CaptureBuilder::add_program(const elf::File& program) {
+Result<void> CaptureBuilder::add_program(const elf::File& program, image::SpaceMask space) {
   if (program.segments().empty()) {
     return fail(ErrorCode::kBadData,
                 fmt::format("'{}' has no segment to load: it is an object file, or was stripped of "
@@ -297,7 +297,7 @@ Result<void> CaptureBuilder::add_program(const elf::File& program) {
   for (const elf::Segment& segment : program.segments()) {
     WAYMARK_TRY(capture_.image_->add_file(
         program.path(),
-        {.address = segment.address, .offset = segment.offset, .length = segment.size}));
+        {.address = segment.address, .offset = segment.offset, .length = segment.size}, space));
   }
   return {};
 }

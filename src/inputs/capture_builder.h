@@ -110,7 +110,7 @@ class CaptureBuilder {
   Result<void> check_register_names(const std::vector<std::string>& types) const;
   Result<void> add_images();
   [[nodiscard]] Result<void> check_core() const;
-  Result<void> add_program(const elf::File& program);
+  Result<void> add_program(const elf::File& program, image::SpaceMask space = image::kSpaceAny);
   Result<void> check_ids() const;
   void add_snapshot_source(const TraceSource& source);
   /// Adds the memory of the core of `source`.

@@ -212,18 +212,18 @@ void CaptureBuilder::add_dumps(const Device& core, CaptureSource& source) {
                                    .offset = dump.length == 0 ? 0 : dump.offset,
                                    .length = dump.length};
     const auto space = image::space_by_name(dump.space);
-    const auto added = capture_.image_->add_file(path, region, space.value_or(image::kSpaceAny));
-    if (added) continue;
     const std::string place = ini_place(snapshot.path_of(core.file), dump.line);
-    const bool conflict = added.error().code == ErrorCode::kConflict;
     const image::RegionInfo* given = given_image_at(dump);
-    if (conflict && given != nullptr) {
+    if (given != nullptr && (given->space & space.value_or(image::kSpaceAny)) != 0) {
       note(fmt::format(
           "{}: The memory dump {} is left out: it overlaps {} at {}, given on the "
           "command line.",
           place, path, given->name, image::address_range_text({given->first, given->last})));
       continue;
     }
+    const auto added = capture_.image_->add_file(path, region, space.value_or(image::kSpaceAny));
+    if (added) continue;
+    const bool conflict = added.error().code == ErrorCode::kConflict;
     const Problem* known = problem_of_dump(core, dump);
     std::string text =
         known != nullptr ? known->text() : fmt::format("{}: {}", place, added.error().detail);

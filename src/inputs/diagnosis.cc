@@ -25,11 +25,11 @@ void diagnose_source(const SourceFacts& facts, std::size_t source, const Capture
                         .bytes = bytes,
                         .count = counts.unsynced_bytes});
   }
-  const std::uint64_t bad = std::uint64_t{counts.bad_headers} + counts.bad_sequences;
-  if (bad != 0) {
-    findings.push_back(
-        {.problem = SourceProblem::kBadPackets, .source = source, .bytes = bytes, .count = bad});
-  }
+  if (counts.diagnostics != 0)
+    findings.push_back({.problem = SourceProblem::kDamage,
+                        .source = source,
+                        .bytes = bytes,
+                        .count = counts.diagnostics});
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <map>
 #include <set>
@@ -151,20 +150,17 @@ class Checker {
                        .space = space.value_or(image::kSpaceAny)});
   }
 
-  // One sweep over the ranges by start.  `reach` holds for each space the range that reaches
-  // furthest.  Each range is compared only with those, so that many overlaps cost no more than one.
+  // One sweep over the ranges by start.  `reach` holds for each set of spaces the range that reaches
+  // furthest: those in other spaces may overlap.  Each range is compared only with those, so that
+  // many overlaps cost no more than one.
   void report_overlaps() {
     std::ranges::sort(ranges_, {}, [](const Range& r) { return std::pair(r.first, r.order); });
-    std::array<const Range*, 8> reach{};
+    std::map<image::SpaceMask, const Range*> reach;
     for (const Range& range : ranges_) {
-      const Range* other = nullptr;
-      for (unsigned bit = 0; bit < reach.size(); ++bit) {
-        if ((range.space >> bit & 1) == 0) continue;
-        const Range*& furthest = reach[bit];
-        if (furthest != nullptr && furthest->last >= range.first) other = furthest;
-        if (furthest == nullptr || furthest->last < range.last) furthest = &range;
-      }
-      if (other != nullptr) report_overlap(range, *other);
+      const Range*& furthest = reach[range.space];
+      const Range* const other = furthest;
+      if (furthest == nullptr || furthest->last < range.last) furthest = &range;
+      if (other != nullptr && other->last >= range.first) report_overlap(range, *other);
     }
   }
 

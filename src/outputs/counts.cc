@@ -221,6 +221,8 @@ void write_text(TextBuffer& out, const count::Counts& counts, const CountFacts& 
                           kind_word(static_cast<ElementKind>(i)));
   }
   if (!others.empty()) out.put(fmt::format("other elements        {}\n", others));
+  if (facts.damage.value_or(0) != 0)
+    line("damage", *facts.damage, "  records: `waymark decode` shows them");
   if (counts.rest.ranges != 0)
     line("not listed", counts.rest.ranges, "  ranges: there are more distinct ones than fit");
 }
@@ -379,7 +381,9 @@ void write_json(TextBuffer& out, const count::Counts& counts, TraceId id, const 
                         counts.others[i]));
     comma = ",";
   }
-  out.put("}}\n");
+  out.put('}');
+  if (facts.damage) out.put(fmt::format(R"(,"damage":{})", *facts.damage));
+  out.put("}\n");
 }
 
 void write_json(TextBuffer& out, std::span<const Row> rows, const CountFacts& facts) {

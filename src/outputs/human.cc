@@ -47,13 +47,15 @@ std::uint64_t continues_at(const Element& element) {
 }
 
 /// Elements that do not concern the flow: a waiting line continues to wait.
-bool passes(ElementKind kind) {
-  switch (kind) {
+bool passes(const Element& element) {
+  switch (element.kind) {
+    case ElementKind::kMemTrans:
+      // After a failure, execution does not go on where the last branch led.
+      return static_cast<MemTransType>(element.reason) != MemTransType::kFail;
     case ElementKind::kTimestamp:
     case ElementKind::kCycleCount:
     case ElementKind::kEvent:
     case ElementKind::kSyncMarker:
-    case ElementKind::kMemTrans:
     case ElementKind::kInstrumentation:
     case ElementKind::kExceptionReturn:
     case ElementKind::kSwTrace:
@@ -212,12 +214,7 @@ void write_note(TextBuffer& out, const Element& element) {
       out.put("cycles");
       break;
     case ElementKind::kEvent:
-      if (element.reason == static_cast<std::uint8_t>(EventType::kTrigger)) {
-        out.put("trigger");
-      } else {
-        out.put("event ");
-        out.dec(element.number);
-      }
+      out.put(event_words(element));
       break;
     case ElementKind::kSyncMarker:
       write_marker(out, element);
@@ -302,7 +299,7 @@ void HumanWriter::complete_line(const Element& element) {
   const Element& branch = lines_.items[waiting].element;
   if (element.kind == ElementKind::kPeContext) {
     if (count::continues(count::context_of(branch), count::context_of(element))) return;
-  } else if (passes(element.kind)) {
+  } else if (passes(element)) {
     return;
   }
   lines_.items[waiting].target = continues_at(element);

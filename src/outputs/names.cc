@@ -1,7 +1,11 @@
 #include "waymark/outputs/names.h"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <bit>
 #include <span>
+#include <utility>
 
 #include "itm_words.h"
 #include "software_words.h"
@@ -109,6 +113,17 @@ std::string_view subtype_word(isa::InstrSubtype subtype) {
 
 std::string_view security_word(Security security) {
   return word(kSecurities, static_cast<std::size_t>(security));
+}
+
+std::string event_words(const Element& element) {
+  if (static_cast<EventType>(element.reason) == EventType::kTrigger) return "trigger";
+  std::string text = std::has_single_bit(element.number) ? "event" : "events";
+  std::string_view comma;
+  for (unsigned number = 0; number < 32; ++number) {
+    if ((element.number >> number & 1) == 0) continue;
+    text += fmt::format("{} {}", std::exchange(comma, ","), number);
+  }
+  return text;
 }
 
 std::string_view partial_time_words(const Element& element) {

@@ -70,6 +70,7 @@ class LineReader {
   void add_file(const FileEntry& entry);
   void read_program();
   void extended();
+  void set_address(std::uint64_t address);
   void add_row();
   void end_sequence();
   void clear_state() {
@@ -204,6 +205,18 @@ void LineReader::end_sequence() {
   }
 }
 
+// Within a sequence, addresses only increase.  A rewritten program may go on elsewhere without an end
+// before it: then the rows up to here are a sequence of their own.
+void LineReader::set_address(std::uint64_t address) {
+  if (table_.rows.size() > first_row_ && address != row_.address) {
+    // The last row has at least one instruction, of up to four bytes.
+    row_.address = std::max(row_.address, table_.rows.back().address + 4);
+    end_sequence();
+    first_row_ = table_.rows.size();
+  }
+  row_.address = address;
+}
+
 void LineReader::extended() {
   const std::uint64_t length = in_.uleb();
   const std::uint64_t next = in_.position() + length;
@@ -218,7 +231,7 @@ void LineReader::extended() {
       break;
     case 2:
       if (length - 1 == 4 || length - 1 == 8)
-        row_.address = in_.integer(static_cast<unsigned>(length - 1));
+        set_address(in_.integer(static_cast<unsigned>(length - 1)));
       break;
     case 3: {
       FileEntry entry{.name = in_.text()};

@@ -1,6 +1,7 @@
 #include "waymark/stacks/engine.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine_state.h"
 #include "waymark/base/wide.h"
@@ -211,6 +212,9 @@ void Engine::observe_other(Source& source, const Element& element) {
       enter_exception(source, element);
       if (has_cycles) count_cycles(source, element.cycle_count);
       break;
+    case ElementKind::kMemTrans:
+      take_transaction(source, static_cast<MemTransType>(element.reason));
+      break;
     case ElementKind::kExceptionReturn:
       if (source.exit.action != Action::kGap && source.exit.action != Action::kEnter)
         source.exit.action = Action::kExceptionReturn;
@@ -224,6 +228,32 @@ void Engine::observe_other(Source& source, const Element& element) {
     default:
       break;
   }
+}
+
+// A transaction that fails undoes its calls: execution goes on after the instruction that began it.
+void Engine::take_transaction(Source& source, MemTransType type) {
+  if (source.thread == nullptr) return;
+  Thread& thread = *source.thread;
+  switch (type) {
+    case MemTransType::kStart:
+      thread.transaction = static_cast<std::uint32_t>(thread.frames.size()) + 1;
+      return;
+    case MemTransType::kCommit:
+    case MemTransType::kInit:
+      thread.transaction = 0;
+      return;
+    case MemTransType::kFail:
+      break;
+  }
+  const std::uint32_t began = std::exchange(thread.transaction, 0);
+  if (source.gap.open()) return;
+  // The last branch led to where nothing ran.
+  source.exit.action = Action::kNone;
+  // It began before the trace, or has left the function that began it.
+  if (began == 0 || thread.frames.size() + 1 < began) return open_gap(source, GapKind::kFiltered);
+  if (thread.frames.size() + 1 == began) return;
+  pop_to(source, began - 1);
+  show_top(source);
 }
 
 void Engine::skip(TraceId id) {

@@ -187,6 +187,7 @@ void Recorder::observe_other(Source& source, const Element& element) {
     case ElementKind::kAddrUnknown:
     case ElementKind::kException:
     case ElementKind::kExceptionReturn:
+    case ElementKind::kMemTrans:
       close(source);
       if (is_of_thread(element)) source.left_out = false;
       give({.element = element});

@@ -21,6 +21,7 @@ std::shared_ptr<const Engine::SavedThread> Engine::save_thread(std::uint64_t key
   part->away = thread.away;
   part->barrier = thread.barrier;
   part->folded = thread.folded;
+  part->transaction = thread.transaction;
   part->root_is_lost = tree_.node(thread.root).code == lost_callers_;
   part->exit = thread.exit;
   part->frames.reserve(thread.frames.size());
@@ -82,6 +83,7 @@ std::unique_ptr<Engine::Thread> Engine::restore_thread(
   thread->away = part.away;
   thread->barrier = part.barrier;
   thread->folded = part.folded;
+  thread->transaction = part.transaction;
   thread->root = part.root_is_lost ? tree_.child(kRootNode, lost_callers_) : kRootNode;
   thread->exit = part.exit;
   thread->frames.reserve(part.frames.size());

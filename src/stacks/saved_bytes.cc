@@ -160,6 +160,7 @@ void Engine::SavedBytes::write_thread(Writer& out, const SavedThread& thread) {
   out.number(thread.barrier);
   out.number(thread.away ? 1 : 0);
   out.number(thread.folded);
+  out.number(thread.transaction);
   out.number(thread.root_is_lost ? 1 : 0);
   write(out, thread.exit);
   out.number(thread.frames.size());
@@ -214,6 +215,7 @@ Engine::SavedThread Engine::SavedBytes::read_thread(Reader& in, std::size_t code
   thread.barrier = static_cast<std::uint32_t>(in.number(kAny));
   thread.away = in.flag();
   thread.folded = in.number();
+  thread.transaction = static_cast<std::uint32_t>(in.number(kAny));
   thread.root_is_lost = in.flag();
   thread.exit = read_exit(in);
   const std::size_t size = in.size();

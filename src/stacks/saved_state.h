@@ -31,6 +31,7 @@ struct Engine::SavedThread {
   bool away = false;
   std::uint32_t barrier = 0;
   std::uint64_t folded = 0;
+  std::uint32_t transaction = 0;
   bool root_is_lost = false;  ///< Thread::root is that of lost callers.
   Exit exit{};
 };

@@ -124,7 +124,8 @@ std::size_t DecodeTree::next(std::span<Element> out) {
   return count;
 }
 
-void DecodeTree::report(const Diagnostic& record) const {
+void DecodeTree::report(const Diagnostic& record) {
+  if (demux_ && record.severity != Severity::kInfo) ++demux_->statistics().damage;
   if (watchers_.observer != nullptr) watchers_.observer->on_diagnostic(record);
 }
 
@@ -355,6 +356,13 @@ std::size_t DecodeTree::consumed() const {
 std::size_t DecodeTree::withdraw() {
   if (demux_) return demux_->withdraw();
   return sources_[0] != nullptr ? sources_[0]->withdraw() : 0;
+}
+
+std::uint64_t DecodeTree::damage() const {
+  std::uint64_t records = frame_statistics().damage;
+  for (const auto& source : sources_)
+    if (source != nullptr) records += source->statistics().diagnostics;
+  return records;
 }
 
 frames::Statistics DecodeTree::frame_statistics() const {

@@ -41,8 +41,7 @@ std::string event_words(const Element& element, const Knowledge& knowledge) {
     case ElementKind::kExceptionReturn:
       return "return from an exception";
     case ElementKind::kEvent:
-      if (static_cast<EventType>(element.reason) == EventType::kTrigger) return "trigger";
-      return fmt::format("event {}", element.number);
+      return outputs::event_words(element);
     case ElementKind::kMemTrans:
       return with_reason("transaction", element);
     default:

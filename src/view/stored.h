@@ -14,7 +14,7 @@
 namespace waymark::view {
 
 /// The version of the records.
-inline constexpr std::uint64_t kStoredVersion = 3;
+inline constexpr std::uint64_t kStoredVersion = 4;
 
 /// The most bytes of records for a capture of `capture_bytes`, so that the index grows by no
 /// more than 2 % of the capture; 0: nothing is kept, because the capture is read at once.

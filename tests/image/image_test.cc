@@ -93,14 +93,33 @@ TEST(ImageBuffer, must_hold_something_and_be_somewhere) {
 
 TEST(ImageOverlap, is_refused_with_both_ranges) {
   Image image;
-  ASSERT_TRUE(image.add_buffer(0x1000, filled(0x100, 1), kSpaceAny, "boot"));
+  ASSERT_TRUE(image.add_buffer(0x1000, filled(0x100, 1), kSpaceEl1N, "boot"));
   const auto second = image.add_buffer(0x10fe, filled(0x10, 2), kSpaceEl1N, "kernel");
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, ErrorCode::kConflict);
   EXPECT_EQ(second.error().detail,
             "The memory region 0x10fe-0x110d (buffer kernel, memory space EL1N) overlaps the "
-            "region 0x1000-0x10ff (buffer boot, memory space Any); two regions may share addresses "
-            "only if they share no memory space.");
+            "region 0x1000-0x10ff (buffer boot, memory space EL1N); two regions may share addresses "
+            "only if their memory spaces differ.");
+}
+
+TEST(ImageOverlap, the_region_in_the_fewest_spaces_is_read) {
+  Image image;
+  ASSERT_TRUE(image.add_buffer(0x1000, filled(0x100, 1)));
+  ASSERT_TRUE(image.add_buffer(0x1010, filled(0x10, 2), kSpaceEl1N));
+  ASSERT_TRUE(image.add_buffer(0x1018, filled(0x10, 3), kSpaceEl1N | kSpaceEl1S));
+  const auto read = [&](std::uint64_t address, SpaceMask space) {
+    std::uint8_t scratch[4];
+    const Bytes bytes = image.read(address, space, 0x10, scratch);
+    return std::pair(bytes.empty() ? 0 : bytes[0], bytes.size());
+  };
+  // What a read gives ends where a narrower region begins, or ends itself.
+  EXPECT_EQ(read(0x1000, kSpaceEl1N), std::pair(1, std::size_t{0x10}));
+  EXPECT_EQ(read(0x1010, kSpaceEl1N), std::pair(2, std::size_t{0x10}));
+  EXPECT_EQ(read(0x1020, kSpaceEl1N), std::pair(3, std::size_t{8}));
+  EXPECT_EQ(read(0x1028, kSpaceEl1N), std::pair(1, std::size_t{0xD8}));
+  EXPECT_EQ(read(0x1010, kSpaceEl1S), std::pair(1, std::size_t{8}));
+  EXPECT_EQ(read(0x1010, kSpaceEl3), std::pair(1, std::size_t{0xF0}));
 }
 
 TEST(ImageOverlap, each_way_of_overlapping_is_found) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,20 @@
 
 namespace waymark::cli {
 
+/// Opens a capture to judge it by what decoding shows.  What cannot be decoded, as a trace of
+/// conditional instructions, is judged by its packets.
+Result<inputs::Capture> open_to_judge(const InputOptions& options,
+                                      const KnownIdBytes& known_id_bytes = {});
+
+/// What the elements of a source show.
+struct ElementFacts {
+  std::uint64_t timestamps = 0;
+  std::uint64_t zero_timestamps = 0;
+  std::uint64_t overflows = 0;
+
+  void add(const Element& element);
+};
+
 /// A capture and what was counted in it.
 struct Contents {
   const inputs::Capture& capture;
@@ -27,6 +42,12 @@ struct Contents {
   std::vector<inputs::SourceFacts> facts{};  ///< In the order of the capture's sources.
   inputs::NotableSources notable{};
   TraceIndex failed_at = kNoIndex;  ///< Decoding could not go on after this byte.
+  std::uint64_t frame_damage = 0;   ///< Records of damage of the frames.
+  std::map<TraceId, ElementFacts> elements{};  ///< Of sources with elements, if they were decoded.
+
+  void add(std::span<const Element> all) {
+    for (const Element& element : all) elements[element.trace_id].add(element);
+  }
 
   /// Fills `facts` and `notable` from `counts`.
   void judge(bool all_ids);

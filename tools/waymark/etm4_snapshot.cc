@@ -159,7 +159,8 @@ class Files {
 
 // The memory that `segments` of a file hold.
 Result<void> add_segments(const std::string& path, std::span<const elf::Segment> segments,
-                          Files& files, std::vector<inputs::Dump>& dumps) {
+                          Files& files, std::vector<inputs::Dump>& dumps,
+                          image::SpaceMask space = image::kSpaceAny) {
   const auto name = files.add(path, std::filesystem::path(path).filename().string());
   if (!name) return std::unexpected(name.error());
   for (const elf::Segment& segment : segments) {
@@ -167,6 +168,7 @@ Result<void> add_segments(const std::string& path, std::span<const elf::Segment>
     dump.section = fmt::format("dump{}", dumps.size());
     dump.file = *name;
     dump.address = segment.address;
+    if (space != image::kSpaceAny) dump.space = image::space_name(space);
     dump.offset = segment.offset;
     dump.length = segment.size;
     dumps.push_back(std::move(dump));
@@ -193,10 +195,10 @@ Result<void> add_image(const inputs::ImageFile& image, Files& files,
                               "ADDRESS={0}.",
                               image.path));
     const elf::Segment bytes{*image.address, 0, 0};
-    return add_segments(image.path, {&bytes, 1}, files, dumps);
+    return add_segments(image.path, {&bytes, 1}, files, dumps, image.space);
   }
   note((*program)->note);
-  return add_segments(image.path, (*program)->program.segments(), files, dumps);
+  return add_segments(image.path, (*program)->program.segments(), files, dumps, image.space);
 }
 
 int run(const SnapshotOptions& options) {

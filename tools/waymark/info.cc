@@ -199,10 +199,11 @@ void write_json_source(TextBuffer& out, const Contents& contents,
     put_text(out, "buffer", source.buffer);
   }
   out.put(fmt::format(R"(,"protocol":"{}","version":"{}","bytes":{},"unsynced_bytes":{},)"
-                      R"("packets":{},"sync_points":{},"bad_headers":{},"bad_sequences":{}}})",
+                      R"("packets":{},"sync_points":{},"bad_headers":{},"bad_sequences":{},)"
+                      R"("damage":{}}})",
                       protocol_words(source.source->protocol()), source.version, counts.total_bytes,
                       counts.unsynced_bytes, counts.packets, counts.sync_points, counts.bad_headers,
-                      counts.bad_sequences));
+                      counts.bad_sequences, counts.diagnostics));
 }
 
 /// The parts of a joined trace, from their first to their last byte.
@@ -286,9 +287,13 @@ int run(const InfoOptions& options) {
           examine_input(options.input, options.examine, options.format, options.output, false))
     return *code;
   IndexAccess access(options.input, options.index);
-  auto capture =
-      open_capture(options.input, {.decode = false}, false, access.known_id_bytes(), true);
-  if (!capture) return capture.error();
+  if (const auto good = capture_options(options.input); !good)
+    return complain(good.error().detail, kUsage);
+  auto capture = open_to_judge(options.input, access.known_id_bytes());
+  if (!capture) {
+    if (interrupted()) return kInterrupted;
+    return complain(capture.error().detail, kInput);
+  }
   if (const auto safe = refuse_input(options.output, access.input_files(*capture)); !safe)
     return complain(safe.error().detail, kUsage);
   auto output = open_output(options.output, *capture, options.input);
@@ -307,10 +312,13 @@ int run(const InfoOptions& options) {
       capture->tree().set_observer(&*processes);
       contents.processes = &*processes;
     }
-    code = run_capture(*capture, *output, {});
+    code = run_capture(
+        *capture, *output,
+        {.on_elements = [&](std::span<const Element> elements) { contents.add(elements); }});
     if (code == kInterrupted) return code;
     for (const inputs::CaptureSource& source : capture->sources())
       contents.counts[source.id] = source.source->statistics();
+    contents.frame_damage = capture->tree().frame_statistics().damage;
     mismatches.emplace(*capture);
     contents.mismatches = &*mismatches;
   }

@@ -50,7 +50,17 @@ std::optional<std::string> fetch_program(const std::vector<std::uint8_t>& build_
 /// --image
 Result<void> read_images(const std::vector<std::string>& texts,
                          std::vector<inputs::ImageFile>& images) {
-  for (const std::string& text : texts) {
+  for (std::string text : texts) {
+    constexpr std::string_view kSpace = ",space=";
+    image::SpaceMask space = image::kSpaceAny;
+    if (const std::size_t at = text.rfind(kSpace); at != std::string::npos) {
+      const auto named = image::space_by_name(text.substr(at + kSpace.size()));
+      if (!named)
+        return fail(ErrorCode::kInvalidArgument,
+                    fmt::format("--image {}: {}", text, named.error().detail));
+      space = *named;
+      text.resize(at);
+    }
     const std::size_t equals = text.find('=');
     const auto address = parse_number(std::string_view(text).substr(0, equals));
     if (equals == std::string::npos || !address || equals + 1 == text.size()) {
@@ -58,10 +68,10 @@ Result<void> read_images(const std::vector<std::string>& texts,
         return wrong("--image", text,
                      "an address and a file, such as 0x80000000=kernel.bin, or a file of Intel "
                      "HEX or S-records");
-      images.push_back({std::nullopt, text});
+      images.push_back({std::nullopt, text, space});
       continue;
     }
-    images.push_back({address, text.substr(equals + 1)});
+    images.push_back({address, text.substr(equals + 1), space});
   }
   return {};
 }
@@ -222,8 +232,9 @@ void add_options_of_raw_trace(Command& command, InputOptions& options) {
   command
       .add_option("--image", options.images,
                   "A file with the content of target memory from this address on; Intel HEX and "
-                  "S-records need no address; may be repeated")
-      ->type_name("ADDRESS=FILE")
+                  "S-records need no address; ,space=EL1N: only for code at this exception level; "
+                  "may be repeated")
+      ->type_name("ADDRESS=FILE[,space=NAME]")
       ->allow_extra_args(false)
       ->group(kInputGroup);
   command

@@ -146,7 +146,9 @@ std::optional<std::uint64_t> Occurrence::happens(const Element& element, std::st
     case Kind::kAddress:
       return element.kind == ElementKind::kInstrRange ? in_range(element) : std::nullopt;
     case Kind::kEvent:
-      return now(element.kind == ElementKind::kEvent && element.number == value_);
+      return now(element.kind == ElementKind::kEvent && value_ < 32 &&
+                 (element.number >> value_ & 1) != 0 &&
+                 element.reason == static_cast<std::uint8_t>(EventType::kNumbered));
     case Kind::kException:
       return now((element.kind == ElementKind::kException && element.number == value_) ||
                  enters_exception(element, value_));

@@ -170,9 +170,9 @@ void print_statistics(inputs::Capture& capture) {
     const frames::Statistics frames = capture.tree().frame_statistics();
     text += fmt::format(
         "frames: {} bytes to sources, {} of IDs without source, {} of reserved IDs, {} before the "
-        "first ID, {} of framing\n",
+        "first ID, {} of framing; {} damage records\n",
         frames.valid_id_bytes, frames.no_id_bytes, frames.reserved_id_bytes,
-        frames.unknown_id_bytes, frames.frame_bytes);
+        frames.unknown_id_bytes, frames.frame_bytes, frames.damage);
   }
   write_to_standard_error(text);
 }

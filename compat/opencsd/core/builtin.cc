@@ -136,6 +136,7 @@ Builtin build(Protocol protocol, const Config& config, bool decode, std::uint32_
 
   SourceOptions options;
   options.decode = decode;
+  options.packet_faults = decode;
   // Whether monitors get bad packets does not affect the sink.
   options.flags =
       effective_flags(protocol, flags) & ~std::uint32_t{OCSD_OPFLG_PKTPROC_NOMON_BAD_PKTS};

@@ -64,7 +64,8 @@ class ProcessorEngine : public Engine {
     return processor_.getPacketOutAttachPt()->hasAttachedAndEnabled() ||
            processor_.getRawPacketMonAttachPt()->hasAttachedAndEnabled() ||
            processor_.getTraceIDIndexerAttachPt()->hasAttachedAndEnabled() ||
-           (flags() & OCSD_OPFLG_PKTPROC_ERR_BAD_PKTS) != 0;
+           (flags() & OCSD_OPFLG_PKTPROC_ERR_BAD_PKTS) != 0 ||
+           (decodes() && processor_.getErrorLogAttachPt()->hasAttachedAndEnabled());
   }
 
   Response show(const PacketRef& packet, PacketStruct& structure) override {

@@ -166,7 +166,7 @@ struct DataPlace {
 /// | kException | number, end: preferred return address (see flags) |
 /// | kTimestamp | timestamp, possibly cycle_count |
 /// | kCycleCount | cycle_count; 0 is unknown |
-/// | kEvent | reason: EventType, number |
+/// | kEvent | reason: EventType, number: kNumbered: a bit for each event |
 /// | kSyncMarker | reason: MarkerType, number: marker value |
 /// | kMemTrans | reason: MemTransType |
 /// | kInstrumentation | exception_level, value |

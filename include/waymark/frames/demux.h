@@ -104,6 +104,7 @@ struct Statistics {
   std::uint64_t reserved_id_bytes = 0;
   std::uint64_t unknown_id_bytes = 0;
   std::uint64_t frame_bytes = 0;
+  std::uint64_t damage = 0;  ///< Records, not bytes: those of Severity::kInfo do not count.
   friend bool operator==(const Statistics&, const Statistics&) = default;
   Statistics& operator+=(const Statistics& more) {
     valid_id_bytes += more.valid_id_bytes;
@@ -111,6 +112,7 @@ struct Statistics {
     reserved_id_bytes += more.reserved_id_bytes;
     unknown_id_bytes += more.unknown_id_bytes;
     frame_bytes += more.frame_bytes;
+    damage += more.damage;
     return *this;
   }
 

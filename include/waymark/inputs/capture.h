@@ -61,6 +61,7 @@ using IdBytes = std::array<std::uint64_t, kTraceIdCount>;
 struct ImageFile {
   std::optional<std::uint64_t> address{};  ///< Nothing: as the file says, which then must.
   std::string path;
+  image::SpaceMask space = image::kSpaceAny;
 };
 
 /// An ELF file whose segments are in target memory, `bias` above the addresses for which it was

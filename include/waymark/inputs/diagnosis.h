@@ -37,7 +37,7 @@ enum class SourceProblem : std::uint8_t {
   kNoBytes,        ///< The source was idle or off.
   kNoSyncPoint,    ///< None of `bytes` can be decoded.
   kLateSyncPoint,  ///< `count` of `bytes` are before the first synchronisation point.
-  kBadPackets,     ///< `count` packets break the rules of the protocol.
+  kDamage,         ///< `count` records of damage: bad packets, and what decoding cannot follow.
   kManyIds,        ///< `count` more IDs have `bytes` in total, and do not synchronise.
   kNoImage,        ///< There are instructions to decode, but no code image.
 };

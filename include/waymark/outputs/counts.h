@@ -30,6 +30,8 @@ struct CountFacts {
   bool complete = true;  ///< False: the counts are those of a part of the trace.
   /// nullptr: addresses are those of target memory.
   const ProgramNames* programs = nullptr;
+  /// Records of damage, as `waymark decode` shows them; nothing: not counted.
+  std::optional<std::uint64_t> damage{};
   std::size_t inputs = 1;  ///< More: the counts are their sum, and have no trace ID.
 };
 

@@ -27,6 +27,8 @@ std::string_view subtype_word(isa::InstrSubtype subtype);
 std::string_view security_word(Security security);
 
 /// The words after a time of which only the low bits are known; otherwise empty.
+/// "trigger", "event 0", "events 0, 2": a packet of an ETMv4 states all events of its moment.
+std::string event_words(const Element& element);
 std::string_view partial_time_words(const Element& element);
 
 /// "bad_packet", "bad_image" ...

@@ -155,7 +155,7 @@ class PacketSource final : public Source {
   void report_fault(const Packet& packet);
   void report_registers(Finding finding, TraceIndex index);
   void report(const PacketFault& found, Severity severity, TraceIndex index,
-              std::uint64_t lost = 0);
+              Stage stage = Stage::kPackets, std::uint64_t lost = 0);
   void end_start(Finding finding, TraceIndex index);
 
   // -- Each packet. --

@@ -521,7 +521,7 @@ inline void PacketSource<P>::report_registers(Finding finding, TraceIndex index)
 
 template <class P>
 void PacketSource<P>::report(const PacketFault& found, Severity severity, TraceIndex index,
-                             std::uint64_t lost) {
+                             Stage stage, std::uint64_t lost) {
   if (severity != Severity::kInfo) ++statistics_.diagnostics;
   if (watcher_.observer == nullptr) return;
   Diagnostic record;
@@ -529,7 +529,7 @@ void PacketSource<P>::report(const PacketFault& found, Severity severity, TraceI
   record.finding = found.finding;
   record.number = found.number;
   record.severity = severity;
-  record.stage = decoder_ ? Stage::kElements : Stage::kPackets;
+  record.stage = stage;
   record.trace_id = config_.trace_id();
   record.stream_id = watcher_.stream_id;
   record.index = index;
@@ -543,13 +543,16 @@ template <class P>
   const std::uint64_t bytes = start().bytes;
   start_ = {.over = true};
   if (bytes != 0 && options_.quirks == 0)
-    report({Fault::kNotSynchronised, finding}, Severity::kInfo, index, bytes);
+    report({Fault::kNotSynchronised, finding}, Severity::kInfo, index,
+           decoder_ ? Stage::kElements : Stage::kPackets, bytes);
 }
 
 // -- Each packet. ---------------------------------------------------------------------------------
 
 template <class P>
 inline void PacketSource<P>::deliver() {
+  if (options_.packet_faults && decoder_ && watcher_.packets) [[unlikely]]
+    report_fault(packet_);
   take(packet_);
   if (watcher_.packets) show();
 }

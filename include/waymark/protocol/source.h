@@ -132,6 +132,9 @@ struct SourceStatistics {
 struct SourceOptions {
   bool decode = true;             ///< False: packets only, next() never gives elements.
   std::uint32_t flags = 0;        ///< DecodeFlag bits.
+  /// Faults of packets (Stage::kPackets) are reported although a decoder reports them in its own
+  /// words, if the observer wants packets.
+  bool packet_faults = false;
   std::uint32_t range_limit = 0;  ///< The most instructions of one walked range; 0: no limit.
   /// The quirks that are on, by their row in the protocol's table (quirks.h); only compat sets any.
   /// ETMv3 has two tables: the decoder's rows follow the parser's.

@@ -187,6 +187,7 @@ class Engine {
   void count_range(Source& source, const Element& range);
   void count_cycles(Source& source, std::uint64_t cycles);
   void give_time(Source& source, const Element& element);
+  void take_transaction(Source& source, MemTransType type);
 
   Known& find(const Source& source, const Element& element, std::uint64_t address);
   CodeId code_of(const program::Place& place, const program::Function& function);

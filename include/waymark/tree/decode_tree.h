@@ -119,6 +119,9 @@ class DecodeTree {
   [[nodiscard]] std::size_t consumed() const;
 
   [[nodiscard]] frames::Statistics frame_statistics() const;
+  /// The records of damage so far, of the frames and of all sources: those that an observer gets,
+  /// except for those of Severity::kInfo.  Every command that judges a capture shows this number.
+  [[nodiscard]] std::uint64_t damage() const;
   void reset_statistics();
 
   // -- For decoders that start in the middle of a trace.  The trees have used up their blocks, have
@@ -163,7 +166,7 @@ class DecodeTree {
   void work_all(const SourceWork& work);
   void end_piece(const SourceWork& work);
   [[nodiscard]] std::size_t passed_of(const frames::Segment& segment) const;
-  void report(const Diagnostic& record) const;
+  void report(const Diagnostic& record);
   Source* make_source(TraceId id);
   bool next_to_finish();
   void reset_sources();
