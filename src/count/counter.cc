@@ -119,7 +119,7 @@ void Counter::select(const Element& element, TraceIndex index) {
   Context context = context_of(element);
   if (task_.selector != nullptr) {
     const image::ImageSelector::Task task = task_.selector->task_at(
-        index, element.trace_id, std::uint64_t{element.vmid} << 32 | element.context_id);
+        index, element.trace_id, execution_context(element));
     context.task = task.id;
     task_.begin = task.begin;
     task_.end = task.end;

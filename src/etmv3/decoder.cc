@@ -446,7 +446,7 @@ void Decoder::refresh() {
 }
 
 void Decoder::select_memory(TraceIndex index) {
-  path_.select(space_of(context_), std::uint64_t{context_.vmid} << 32 | context_.context_id, index);
+  path_.select(space_of(context_), execution_context(context_), index);
   memory_from_ = path_.cache().covers_from();
 }
 

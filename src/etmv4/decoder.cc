@@ -162,7 +162,7 @@ void Decoder::refresh() {
 
 void Decoder::select_memory(TraceIndex index) {
   path_.follower().select(space_of(context_),
-                          std::uint64_t{context_.vmid} << 32 | context_.context_id, index);
+                          execution_context(context_), index);
   memory_from_ = path_.follower().covers_from();
   path_.cut();
 }

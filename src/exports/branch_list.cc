@@ -405,7 +405,8 @@ void BranchListBuilder::on_packet(const PacketRef& packet) {
   BranchState& state = states_[packet.trace_id];
   found_.saw_packets = true;
   const auto set_context = [&] {
-    state.context = seen.context.context_id | std::uint64_t{seen.context.vmid} << 32;
+    state.context = {seen.context.context_id | std::uint64_t{seen.context.vmid} << 32,
+                     seen.context.el};
   };
   switch (seen.type) {
     case PacketType::kContext:

@@ -117,7 +117,7 @@ void Follower::set_walks_unlimited(bool on) {
   flush();
 }
 
-void Follower::select(image::SpaceMask space, std::uint64_t context, TraceIndex index) {
+void Follower::select(image::SpaceMask space, ExecutionContext context, TraceIndex index) {
   if (!memory_.select(space, context, index)) begin_views();
   view_ = memory_.number();
 }

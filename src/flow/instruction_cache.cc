@@ -66,7 +66,7 @@ void InstructionCache::set_enabled(bool enabled) {
   leave_line();
 }
 
-void InstructionCache::select(image::SpaceMask space, std::uint64_t context, TraceIndex index) {
+void InstructionCache::select(image::SpaceMask space, ExecutionContext context, TraceIndex index) {
   if (!memory_.select(space, context, index)) begin_views();
   if (view_ == memory_.number()) return;
   view_ = memory_.number();

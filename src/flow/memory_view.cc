@@ -19,13 +19,13 @@ void MemoryView::forget() {
   number_ = next_++;
 }
 
-bool MemoryView::select(image::SpaceMask space, std::uint64_t context, TraceIndex index) {
+bool MemoryView::select(image::SpaceMask space, ExecutionContext context, TraceIndex index) {
   const bool kept = current();
   if (!kept) forget();
   space_ = space;
   const image::ImageSelector* const selector = image_->selector();
   if (selector == nullptr && !image_->has_spaces() && !callbacks_) return kept;
-  std::uint64_t key = callbacks_ ? context : 0;
+  std::uint64_t key = callbacks_ ? context.process : 0;
   if (selector != nullptr) {
     if (selected_ == image_ || context != context_ || !covers(index)) {
       const image::ImageSelector::Task task = selector->task_at(index, trace_id_, context);

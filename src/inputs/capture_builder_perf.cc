@@ -335,6 +335,10 @@ Result<void> CaptureBuilder::read_perf_input() {
                                                                .vmlinux = options_.vmlinux,
                                                                .kallsyms = options_.kallsyms,
                                                                .kcore = options_.kcore,
+                                                               .guest_vmlinux =
+                                                                   options_.guest_vmlinux,
+                                                               .guest_kallsyms =
+                                                                   options_.guest_kallsyms,
                                                                .fetch = options_.fetch});
   WAYMARK_TRY(check_kernel(*input.programs));
   input.jitted = perf::add_jitted_code(input.recording, *input.programs);
@@ -363,7 +367,8 @@ void CaptureBuilder::add_kernel_of_folder() {
 /// Files given for the kernel must be readable.
 Result<void> CaptureBuilder::check_kernel(perf::ProgramFiles& programs) {
   for (const auto& [option, path] :
-       {std::pair("--vmlinux", &options_.vmlinux), std::pair("--kcore", &options_.kcore)}) {
+       {std::pair("--vmlinux", &options_.vmlinux), std::pair("--kcore", &options_.kcore),
+        std::pair("--guest-vmlinux", &options_.guest_vmlinux)}) {
     if (path->empty()) continue;
     const auto file = MappedFile::open(*path);
     if (!file) return fail(file.error().code, fmt::format("{}: {}", option, file.error().detail));
@@ -373,6 +378,7 @@ Result<void> CaptureBuilder::check_kernel(perf::ProgramFiles& programs) {
     }
   }
   static_cast<void>(programs.kernel_names());
+  static_cast<void>(programs.guest_names());
   for (const std::string& problem : programs.problems()) note(problem);
   return {};
 }

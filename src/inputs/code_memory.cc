@@ -48,7 +48,7 @@ Bytes CodeMemory::read(const Element& element, std::uint64_t address,
       selector == nullptr
           ? image_
           : selector->image_at(element.index, element.trace_id,
-                               std::uint64_t{element.vmid} << 32 | element.context_id);
+                               execution_context(element));
   return image.read(address, spaces_[element.trace_id](element), element.trace_id, scratch);
 }
 

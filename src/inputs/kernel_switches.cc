@@ -82,7 +82,7 @@ class Resolver {
   void add_switches(const mismatch::Mismatch& mismatch, const mismatch::Walked& walked,
                     std::set<Switch>& out) {
     const Element& element = mismatch.element;
-    const std::uint64_t context = std::uint64_t{element.vmid} << 32 | element.context_id;
+    const ExecutionContext context = execution_context(element);
     const TaskId task = images_.task_at(element.index, element.trace_id, context).id;
     const perf::ProgramPlace place = images_.place(task, walked.start);
     if (place.file == nullptr || !place.mapping->in_kernel) return;

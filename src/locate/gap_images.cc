@@ -13,7 +13,7 @@ void GapImages::choose(std::int32_t pid) {
 
 const perf::Task& GapImages::task_of(const Element& element) {
   return tasks_.task(element.index, element.trace_id,
-                     std::uint64_t{element.vmid} << 32 | element.context_id);
+                     execution_context(element));
 }
 
 bool GapImages::is_free(std::uint64_t address, std::uint64_t size) const {
@@ -32,7 +32,7 @@ std::string GapImages::recorded_at(std::uint64_t address) const {
 }
 
 const image::Image& GapImages::image_at(TraceIndex index, TraceId trace_id,
-                                        std::uint64_t context) const {
+                                        ExecutionContext context) const {
   const image::Image& below = processes_.image_at(index, trace_id, context);
   const Task task = processes_.task_at(index, trace_id, context);
   if (processes_.task(task.id).pid != pid_) return below;
@@ -58,7 +58,7 @@ const image::Image& GapImages::image_at(TraceIndex index, TraceId trace_id,
 }
 
 image::ImageSelector::Task GapImages::task_at(TraceIndex index, TraceId trace_id,
-                                              std::uint64_t context) const {
+                                              ExecutionContext context) const {
   return processes_.task_at(index, trace_id, context);
 }
 

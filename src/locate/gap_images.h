@@ -34,9 +34,9 @@ class GapImages final : public image::ImageSelector {
   [[nodiscard]] std::string recorded_at(std::uint64_t address) const;
 
   [[nodiscard]] const image::Image& image_at(TraceIndex index, TraceId trace_id,
-                                             std::uint64_t context) const override;
+                                             ExecutionContext context) const override;
   [[nodiscard]] Task task_at(TraceIndex index, TraceId trace_id,
-                             std::uint64_t context) const override;
+                             ExecutionContext context) const override;
 
  private:
   using Layers = std::unordered_map<const image::Image*, std::unique_ptr<image::Image>>;

@@ -626,8 +626,13 @@ void HumanWriter::write_context(const Element& element) {
     }
   }
   if ((element.flags & kElementVmidValid) != 0) {
-    out_.put(", virtual machine 0x");
-    out_.hex(element.vmid);
+    if (thread_in_vmid_ && thread_in_vmid_(element.trace_id)) {
+      out_.put(", thread ");
+      out_.dec(element.vmid);
+    } else {
+      out_.put(", virtual machine 0x");
+      out_.hex(element.vmid);
+    }
   }
 }
 

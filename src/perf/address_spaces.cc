@@ -108,8 +108,11 @@ AddressSpaces::AddressSpaces() = default;
 void AddressSpaces::apply(const TaskEvent& event) {
   if (event.tid >= 0 && event.pid >= 0) processes_[event.tid] = event.pid;
   if (const auto* mapping = std::get_if<Mapping>(&event.what)) {
-    const bool in_kernel = event.pid < 0 || event.mode == CpuMode::kKernel;
-    AddressSpace& space = in_kernel ? kernel_ : spaces_[event.pid];
+    // Programs of a guest run in processes that the recording does not know.
+    if (event.mode == CpuMode::kGuestUser) return;
+    const bool in_guest = event.mode == CpuMode::kGuestKernel;
+    const bool in_kernel = in_guest || event.pid < 0 || event.mode == CpuMode::kKernel;
+    AddressSpace& space = in_guest ? guest_ : in_kernel ? kernel_ : spaces_[event.pid];
     auto mapped = std::make_shared<Mapping>(*mapping);
     mapped->in_kernel = in_kernel;
     const std::uint64_t before = space.version();

@@ -11,6 +11,8 @@ namespace waymark::perf {
 namespace {
 
 constexpr std::string_view kKernelName = "[kernel.kallsyms]";
+/// perf appends the process of the virtual machine.
+constexpr std::string_view kGuestName = "[guest.kernel.kallsyms";
 
 std::vector<std::uint8_t> recorded_id(const Recording& recording, std::string_view path) {
   const auto named = std::ranges::find(recording.build_ids, path, &BuildId::path);
@@ -36,9 +38,13 @@ class PartFinder {
         add_jitted(range);
         continue;
       }
+      if (range.mapping->path.starts_with(kGuestName)) {
+        add_kernel(range, files_.guest_kernel(), files_.guest_names());
+        continue;
+      }
       if (range.mapping->in_kernel && add_kcore(range)) continue;
       if (range.mapping->path.starts_with(kKernelName)) {
-        add_kernel(range);
+        add_kernel(range, files_.kernel(recorded_id(recording_, kKernelName)), files_.kernel_names());
       } else {
         add_file(range);
       }
@@ -115,28 +121,28 @@ class PartFinder {
     return parts_.size() != before;
   }
 
-  void add_kernel(const MappedRange& range) {
-    const ProgramFile* const file = files_.kernel(recorded_id(recording_, kKernelName));
+  void add_kernel(const MappedRange& range, const ProgramFile* file,
+                  const program::Program* names) {
     if (file == nullptr) return;
     const Bytes bytes = file->bytes();
-    const std::uint64_t slide = slide_of(*range.mapping, bytes);
+    const std::uint64_t slide = slide_of(*range.mapping, bytes, names);
     const program::SwitchedCode* const switched = file->switched_code();
     for (const program::LoadedPart& part : program::executable_parts(bytes)) {
       add(range, part.address + slide, part.file_offset,
           switched != nullptr ? switched->from(part.file_offset)
                               : bytes.subspan(static_cast<std::size_t>(part.file_offset),
                                               static_cast<std::size_t>(part.size)),
-          file, files_.kernel_names());
+          file, names);
     }
   }
 
   /// How far above its link-time addresses the kernel ran.
-  std::uint64_t slide_of(const Mapping& mapping, Bytes vmlinux) {
+  static std::uint64_t slide_of(const Mapping& mapping, Bytes vmlinux,
+                                const program::Program* names) {
     // perf writes where the symbol was as the offset in the file, simpleperf as the address.
-    std::string symbol = mapping.path.substr(kKernelName.size());
+    std::string symbol = mapping.path.substr(mapping.path.find(']') + 1);
     std::uint64_t ran = mapping.file_offset != 0 ? mapping.file_offset : mapping.address;
     if (symbol.empty()) symbol = "_text";
-    const program::Program* const names = files_.kernel_names();
     if (ran == 0 && names != nullptr) {
       for (const std::string_view name : {"_text", "_stext"}) {
         const auto at = std::ranges::find(names->functions(), name, &program::Function::name);

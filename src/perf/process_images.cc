@@ -59,6 +59,7 @@ struct ProcessImages::Memory {
   // Versions of address spaces.
   std::uint64_t user = 0;
   std::uint64_t kernel = 0;
+  bool guest = false;  ///< That of guests.
   mutable std::once_flag once{};
   mutable std::vector<MappedRange> ranges{};
   mutable std::vector<MappedPart> parts{};  ///< Ascending, without overlaps.
@@ -74,11 +75,26 @@ struct ProcessImages::Memory {
   void make(const Recording& recording, const AddressSpaces& spaces, ProgramFiles& all) const;
 };
 
+namespace {
+
+std::shared_ptr<const Mapping> guest_mapping() {
+  auto mapping = std::make_shared<Mapping>();
+  mapping->size = ~std::uint64_t{0};
+  mapping->path = "[guest.kernel.kallsyms]";
+  mapping->executable = true;
+  mapping->in_kernel = true;
+  return mapping;
+}
+
+}  // namespace
+
 void ProcessImages::Memory::make(const Recording& recording, const AddressSpaces& spaces,
                                  ProgramFiles& all) const {
   // The kernel is the same for all; where it is not known, its map covers all addresses.
   AddressSpace space = spaces.at(kernel);
   for (const MappedRange& range : spaces.at(user).ranges()) space.map(range);
+  // A recording of the host says nothing of the kernel of a guest.
+  if (guest && space.ranges().empty() && all.guest_kernel() != nullptr) space.map(guest_mapping());
   ranges = space.ranges();
   parts = mapped_parts(ranges, recording, all);
   for (const MappedPart& part : parts) {
@@ -100,13 +116,18 @@ program::Place ProgramPlace::linked() const {
 ProcessImages::~ProcessImages() = default;
 
 std::size_t ProcessImages::memory_of(std::int32_t pid) {
-  const std::uint64_t user = spaces_.of(pid).version();
-  const std::uint64_t kernel = spaces_.kernel().version();
-  const auto [known, inserted] = by_versions_.try_emplace({user, kernel}, memories_.size());
+  const bool guest = pid == TaskId::kGuest;
+  const std::uint64_t user = guest ? spaces_.guest().version() : spaces_.of(pid).version();
+  const std::uint64_t kernel = guest ? 0 : spaces_.kernel().version();
+  // A guest without mappings and a process without them have the same versions.
+  constexpr std::uint64_t kOfGuest = ~std::uint64_t{0};
+  const auto [known, inserted] =
+      by_versions_.try_emplace({user, guest ? kOfGuest : kernel}, memories_.size());
   if (!inserted) return known->second;
   memories_.push_back(std::make_unique<Memory>());
   memories_.back()->user = user;
   memories_.back()->kernel = kernel;
+  memories_.back()->guest = guest;
   return known->second;
 }
 
@@ -134,6 +155,7 @@ void ProcessImages::apply_events() {
     event_times_.push_back(latest = std::max(latest, event.time));
   std::uint64_t kernel = 0;
   add_change(histories_.memory, -1, 0, memory_of(-1));
+  add_change(histories_.memory, TaskId::kGuest, 0, memory_of(TaskId::kGuest));
   std::set<std::int32_t> changed;
   for (std::size_t i = 0; i < events.size();) {
     const Moment moment = moment_of(event_times_[i]);
@@ -160,6 +182,7 @@ void ProcessImages::apply_events() {
       changed.insert(-1);
       for (const auto& [pid, history] : histories_.memory) changed.insert(pid);
     }
+    changed.insert(TaskId::kGuest);
     for (const std::int32_t pid : changed)
       add_change(histories_.memory, pid, moment, memory_of(pid));
   }
@@ -218,9 +241,12 @@ ProcessImages::Stretch ProcessImages::stretch_at(TraceIndex index, TraceId trace
 }
 
 std::int32_t ProcessImages::thread_in(const Stretch& stretch, TraceId trace_id,
-                                      std::uint64_t context) const {
-  const bool vmid = trace_id < kTraceIdCount && context_is_vmid_[trace_id];
-  const auto tid = static_cast<std::int32_t>(vmid ? context >> 32 : context & low_mask(32));
+                                      ExecutionContext context) const {
+  const bool vmid = thread_is_vmid(trace_id);
+  // Under a kernel at EL2, EL1 is a guest's kernel; the process is that of its virtual CPU.
+  if (vmid && context.level == 1) return TaskId::kGuest;
+  const auto tid =
+      static_cast<std::int32_t>(vmid ? context.process >> 32 : context.process & low_mask(32));
   if (tid > 0) return tid;
   if (order_.empty()) return -1;
   const Piece& piece = recording_.pieces[order_[stretch.piece]];
@@ -253,12 +279,15 @@ std::int32_t ProcessImages::thread_on(std::int32_t cpu, const Stretch& stretch) 
 
 perf::Task ProcessImages::task_in(Moment moment, std::int32_t tid) const {
   perf::Task task{.tid = tid, .pid = tid};
+  if (tid == TaskId::kGuest) task.name = "guest";
   if (tid >= 0) {
     if (const auto* const pid = value_at(histories_.processes, tid, moment)) task.pid = *pid;
     if (const auto* const name = value_at(histories_.names, tid, moment)) task.name = *name;
   }
   const auto* memory = value_at(histories_.memory, task.pid, moment);
-  if (memory == nullptr) memory = value_at(histories_.memory, -1, moment);
+  // A guest does not see the memory of its host.
+  if (memory == nullptr && tid != TaskId::kGuest)
+    memory = value_at(histories_.memory, -1, moment);
   if (memory != nullptr) task.memory = *memory;
   return task;
 }
@@ -290,7 +319,7 @@ const ProcessImages::History<perf::Task>& ProcessImages::tasks_of(std::int32_t t
 }
 
 image::ImageSelector::Task ProcessImages::task_at(TraceIndex index, TraceId trace_id,
-                                                  std::uint64_t context) const {
+                                                  ExecutionContext context) const {
   const Stretch stretch = stretch_at(index, trace_id);
   const std::int32_t tid = thread_in(stretch, trace_id, context);
   const auto since = change_at(tasks_of(tid), stretch.moment)->moment;
@@ -337,7 +366,7 @@ const ProcessImages::Memory& ProcessImages::memory(std::size_t number) const {
 }
 
 const image::Image& ProcessImages::image_at(TraceIndex index, TraceId trace_id,
-                                            std::uint64_t context) const {
+                                            ExecutionContext context) const {
   return memory(task(task_at(index, trace_id, context).id).memory).image;
 }
 

@@ -247,23 +247,41 @@ const ProgramFile* ProgramFiles::kcore() {
   return open(search_.kcore, search);
 }
 
-const program::Program* ProgramFiles::kernel_names() {
+const program::Program* ProgramFiles::names_of(
+    std::optional<std::shared_ptr<const program::Program>>& known, std::string_view option,
+    const std::string& path) {
   const std::lock_guard lock(mutex_);
-  if (!kernel_names_) {
-    kernel_names_.emplace();
-    if (!search_.kallsyms.empty()) {
-      const auto file = MappedFile::open(search_.kallsyms);
-      auto functions = file ? read_kallsyms(file->text())
-                            : Result<std::vector<image::Function>>(std::unexpected(file.error()));
-      if (functions) {
-        *kernel_names_ = program::Program::of(*std::move(functions), search_.kallsyms);
-      } else {
-        problems_.push_back(
-            fmt::format("--kallsyms {}: {}", search_.kallsyms, functions.error().detail));
-      }
-    }
+  if (known) return known->get();
+  known.emplace();
+  if (path.empty()) return nullptr;
+  const auto file = MappedFile::open(path);
+  auto functions = file ? read_kallsyms(file->text())
+                        : Result<std::vector<image::Function>>(std::unexpected(file.error()));
+  if (functions) {
+    *known = program::Program::of(*std::move(functions), path);
+  } else {
+    problems_.push_back(fmt::format("{} {}: {}", option, path, functions.error().detail));
   }
-  return kernel_names_->get();
+  return known->get();
+}
+
+const program::Program* ProgramFiles::kernel_names() {
+  return names_of(kernel_names_, "--kallsyms", search_.kallsyms);
+}
+
+const program::Program* ProgramFiles::guest_names() {
+  return names_of(guest_names_, "--guest-kallsyms", search_.guest_kallsyms);
+}
+
+const ProgramFile* ProgramFiles::guest_kernel() {
+  if (search_.guest_vmlinux.empty()) return nullptr;
+  const std::lock_guard lock(mutex_);
+  const std::vector<std::uint8_t> any;
+  static const std::string kName = "[guest.kernel.kallsyms]";
+  Search search{kName, any};
+  const ProgramFile* const found = open(search_.guest_vmlinux, search);
+  if (found != nullptr) known_[{kName, any}] = found;
+  return found;
 }
 
 std::vector<std::string> ProgramFiles::problems() const {

@@ -68,7 +68,7 @@ void Decoder::select_memory(TraceIndex index) {
   range_ = context_;
   range_.kind = ElementKind::kInstrRange;
   path_.follower().select(space_of(context_),
-                          std::uint64_t{context_.vmid} << 32 | context_.context_id, index);
+                          execution_context(context_), index);
   memory_from_ = path_.follower().covers_from();
   path_.cut();
 }

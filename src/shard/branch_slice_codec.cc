@@ -15,7 +15,8 @@ void put_states(std::string& out, const BranchStates& states) {
   for (const auto& [id, state] : states) {
     put_number(out, id);
     put_number(out, state.address);
-    put_number(out, state.context);
+    put_number(out, state.context.process);
+    put_number(out, state.context.level);
     put_number(out, state.waits ? 1 : 0);
     put_number(out, state.drops ? 1 : 0);
     put_text(out, state.place.name.path);
@@ -34,7 +35,8 @@ BranchStates take_states(Cursor& cursor) {
   for (std::size_t i = 0; i < count && !cursor.overrun(); ++i) {
     BranchState& state = states[static_cast<TraceId>(take_most(cursor, kTraceIdCount - 1))];
     state.address = take_number(cursor);
-    state.context = take_number(cursor);
+    state.context.process = take_number(cursor);
+    state.context.level = static_cast<std::uint8_t>(take_most(cursor, 0xFF));
     state.waits = take_flag(cursor);
     state.drops = take_flag(cursor);
     state.place.name.path = take_text(cursor);

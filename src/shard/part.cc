@@ -8,7 +8,7 @@ namespace waymark::shard {
 namespace {
 
 constexpr std::string_view kMagic = "WMKPART\n";
-constexpr std::uint64_t kPartFormat = 3;
+constexpr std::uint64_t kPartFormat = 4;
 
 Bytes as_bytes(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};

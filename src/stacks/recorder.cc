@@ -16,7 +16,7 @@ constexpr std::size_t kMostWaiting = 4096;
 /// Known facts about the code at an address.
 struct Recorder::Known {
   std::uint64_t address = kNoAddress;
-  std::uint64_t context = 0;
+  ExecutionContext context{};
   Bounds bounds{};  ///< Those of its function.
 };
 
@@ -119,8 +119,8 @@ void Recorder::observe_range(Source& source, const Element& range) {
 /// do something to the stack.
 const Recorder::Known& Recorder::find(const Element& range) {
   const std::uint64_t address = range.start;
-  const std::uint64_t context = std::uint64_t{range.vmid} << 32 | range.context_id;
-  const std::uint64_t mixed = (address >> 1 ^ context << 40) * 0x9E3779B97F4A7C15ULL;
+  const ExecutionContext context = execution_context(range);
+  const std::uint64_t mixed = (address >> 1 ^ context.process << 40) * 0x9E3779B97F4A7C15ULL;
   Known& known = known_[static_cast<std::size_t>(mixed >> 51)];
   if (known.address == address && known.context == context) return known;
   known = {.address = address, .context = context};

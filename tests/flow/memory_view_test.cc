@@ -22,10 +22,10 @@ class Selector final : public image::ImageSelector {
     EXPECT_TRUE(images_[1].add_buffer(kAddress, kTwos));
   }
   const image::Image& image_at(TraceIndex index, TraceId /*trace_id*/,
-                               std::uint64_t context) const override {
+                               ExecutionContext context) const override {
     return images_[context == 1 && index < 100 ? 0 : 1];
   }
-  Task task_at(TraceIndex index, TraceId /*trace_id*/, std::uint64_t context) const override {
+  Task task_at(TraceIndex index, TraceId /*trace_id*/, ExecutionContext context) const override {
     if (context != 1) return {.id = {.thread = 1}};
     return index < 100 ? Task{.id = {}, .end = 100} : Task{.id = {.thread = 1}, .begin = 100};
   }

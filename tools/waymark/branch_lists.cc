@@ -52,7 +52,7 @@ class PlacesOfRecording {
   explicit PlacesOfRecording(const inputs::Capture& capture)
       : recording_(*capture.recording()), processes_(*capture.processes()), cursor_(processes_) {}
 
-  bool find(TraceIndex index, TraceId id, std::uint64_t context, std::uint64_t address,
+  bool find(TraceIndex index, TraceId id, ExecutionContext context, std::uint64_t address,
             exports::BinaryPlace& out) {
     const perf::ProgramPlace place = processes_.place(cursor_.id(index, id, context), address);
     if (place.mapping == nullptr) return false;
@@ -181,7 +181,7 @@ std::expected<BranchTrace, int> BranchTrace::open(const BranchListExport& wanted
 exports::BranchListBuilder::Locate BranchTrace::locate() const {
   if (capture_->processes() != nullptr) {
     return [found = std::make_shared<PlacesOfRecording>(*capture_)](
-               TraceIndex index, TraceId id, std::uint64_t context, std::uint64_t address,
+               TraceIndex index, TraceId id, ExecutionContext context, std::uint64_t address,
                exports::BinaryPlace& out) { return found->find(index, id, context, address, out); };
   }
   return [places = places_](TraceIndex /*index*/, TraceId /*id*/, std::uint64_t /*context*/,
@@ -232,6 +232,8 @@ BranchListCounts::BranchListCounts(const InputOptions& options)
                                                                       .vmlinux = options.vmlinux,
                                                                       .kallsyms = {},
                                                                       .kcore = {},
+                                                                      .guest_vmlinux = {},
+                                                                      .guest_kallsyms = {},
                                                                       .fetch = {}})) {}
 
 const perf::ProgramFile* BranchListCounts::find(const exports::BinaryName& name) {

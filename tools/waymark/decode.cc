@@ -123,6 +123,12 @@ std::string strict_sentence(const inputs::Capture& capture, const Diagnostic& re
       image ? " Check that the image is the one that ran, and its load address." : "");
 }
 
+outputs::HumanWriter::ThreadInVmid thread_in_vmid(const inputs::Capture& capture) {
+  const perf::ProcessImages* const processes = capture.processes();
+  if (processes == nullptr) return {};
+  return [processes](TraceId source) { return processes->thread_is_vmid(source); };
+}
+
 struct DecodeOptions : RecordOptions {
   std::string merge;
   bool syst = false;
@@ -272,6 +278,7 @@ int run(DecodeOptions options) {
                                  .details = options.symbols.details,
                                  .instructions = std::move(instructions),
                                  .processes = process_namer(*capture),
+                                 .thread_in_vmid = thread_in_vmid(*capture),
                                  .missing = missing,
                                  .selection = *std::move(selection),
                                  .style = style_for(output->descriptor())};

@@ -24,6 +24,7 @@ class TextSink final : public Sink {
     if (options.timed) writer_.show_times();
     if (options.functions) writer_.name_functions(options.functions, options.details);
     if (options.processes) writer_.name_processes(options.processes);
+    writer_.find_threads_in_vmids(options.thread_in_vmid);
     writer_.find_direct_targets([code = inputs::BranchCode(capture)](const Element& range) {
       return code.direct_target(range);
     });
@@ -232,7 +233,7 @@ class MissingSink final : public Sink {
  private:
   void look_at(const Element& element) {
     if (ended_ || element.kind != ElementKind::kAddrNacc) return;
-    const std::uint64_t context = std::uint64_t{element.vmid} << 32 | element.context_id;
+    const ExecutionContext context = execution_context(element);
     const TaskId task = cursor_.id(element.index, element.trace_id, context);
     ++times_[MissingPrograms::program_at(programs_->images(), task, element.start)];
   }

@@ -105,7 +105,7 @@ class MismatchCollector {
                      (at.flags & (kElementContextIdValid | kElementVmidValid)) == 0 &&
                      (at.flags & kElementElValid) != 0 && at.exception_level == 0;
     if (images != nullptr) {
-      const std::uint64_t context = std::uint64_t{at.vmid} << 32 | at.context_id;
+      const ExecutionContext context = execution_context(at);
       const TaskId task = images->task_at(at.index, at.trace_id, context).id;
       const perf::ProgramPlace place = images->place(task, row.address);
       if (place.file != nullptr) row.program = place.file->path();

@@ -22,18 +22,20 @@ namespace {
 /// Takes the process from the fields of a packet.
 class ContextFields final : public FieldVisitor {
  public:
-  explicit ContextFields(std::uint64_t& context) : context_(context) {}
+  explicit ContextFields(ExecutionContext& context) : context_(context) {}
   [[nodiscard]] std::optional<std::uint64_t> address() const { return address_; }
   void on_field(const FieldValue& field) override {
     constexpr std::uint64_t kContextId = 0xFFFFFFFF;
     if (field.name == "context_id")
-      context_ = (context_ & ~kContextId) | (field.value & kContextId);
+      context_.process = (context_.process & ~kContextId) | (field.value & kContextId);
     if (field.name == "value") address_ = field.value;
-    if (field.name == "vmid") context_ = (context_ & kContextId) | field.value << 32;
+    if (field.name == "vmid")
+      context_.process = (context_.process & kContextId) | field.value << 32;
+    if (field.name == "el") context_.level = static_cast<std::uint8_t>(field.value);
   }
 
  private:
-  std::uint64_t& context_;
+  ExecutionContext& context_;
   std::optional<std::uint64_t> address_;
 };
 
@@ -145,7 +147,7 @@ void ProcessBytes::on_packet(const PacketRef& packet) {
   // Facts from before the last reset of the decoder no longer hold.
   const TraceIndex begin = images_.piece_begin(packet.index);
   if (begin > context.since) {
-    context.value = 0;
+    context.value = {};
     context.program = nullptr;
   }
   context.since = packet.index;
@@ -189,7 +191,9 @@ void write_recording_text(TextBuffer& out, const inputs::Capture& capture,
   constexpr std::string_view kProcessRow = "  {:>8} {:<16} {:>12}\n";
   out.put(fmt::format(kProcessRow, "pid", "name", "bytes"));
   for (const auto& [pid, process] : ordered(*processes)) {
-    out.put(fmt::format(kProcessRow, pid < 0 ? std::string("unknown") : std::to_string(pid),
+    out.put(fmt::format(kProcessRow, pid == TaskId::kGuest ? std::string("guest")
+                        : pid < 0             ? std::string("unknown")
+                                              : std::to_string(pid),
                         escaped(process.name), process.bytes));
   }
   write_jitted_text(out, *capture.jitted_code());

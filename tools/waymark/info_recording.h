@@ -38,7 +38,7 @@ class ProcessBytes final : public Observer {
     TraceIndex since = 0;              ///< The last packet.
     TraceIndex seen_begin = kNoIndex;  ///< The piece whose programs were looked for.
     std::uint64_t* program = nullptr;  ///< The bytes of the program with the last address.
-    std::uint64_t value = 0;           ///< As ProcessImages::task_at() takes it.
+    ExecutionContext value{};          ///< As ProcessImages::task_at() takes it.
   };
 
   inputs::Capture& capture_;

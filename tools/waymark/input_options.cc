@@ -166,6 +166,17 @@ void add_options_of_recordings(Command& command, InputOptions& options) {
       ->type_name("FILE")
       ->group(kRecordingGroup);
   command
+      .add_option("--guest-vmlinux", options.guest_vmlinux,
+                  "The kernel that a guest ran, as an ELF file with symbols: code at EL1 under a host "
+                  "at EL2")
+      ->type_name("FILE")
+      ->group(kRecordingGroup);
+  command
+      .add_option("--guest-kallsyms", options.guest_kallsyms,
+                  "A copy of /proc/kallsyms of the guest: where its kernel was")
+      ->type_name("FILE")
+      ->group(kRecordingGroup);
+  command
       .add_option("--kcore", options.kcore,
                   "A copy of /proc/kcore; default: the one that perf record --kcore saved")
       ->type_name("FILE")
@@ -346,6 +357,8 @@ Result<inputs::CaptureOptions> capture_options(const InputOptions& options) {
   result.vmlinux = options.vmlinux;
   result.kallsyms = options.kallsyms;
   result.kcore = options.kcore;
+  result.guest_vmlinux = options.guest_vmlinux;
+  result.guest_kallsyms = options.guest_kallsyms;
   result.virtual_timestamps = options.virtual_timestamps;
   if (options.debuginfod) result.fetch = fetch_program;
   for (const std::string& text : options.ids) {

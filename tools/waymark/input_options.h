@@ -49,6 +49,8 @@ struct InputOptions {
   std::vector<std::string> caches;
   bool debuginfod = false;
   std::string vmlinux;
+  std::string guest_vmlinux;
+  std::string guest_kallsyms;
   std::string kallsyms;
   std::string kcore;
   bool virtual_timestamps = false;

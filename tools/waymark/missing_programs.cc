@@ -80,7 +80,7 @@ void MissingPrograms::add(const Times& times) {
 }
 
 void MissingPrograms::add(const Element& element) {
-  const std::uint64_t context = std::uint64_t{element.vmid} << 32 | element.context_id;
+  const ExecutionContext context = execution_context(element);
   const TaskId task = images_.task_at(element.index, element.trace_id, context).id;
   add(Times{{program_at(images_, task, element.start), 1}});
 }

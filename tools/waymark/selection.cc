@@ -131,7 +131,7 @@ bool Selection::has_place(TaskId task, std::uint64_t address) {
 }
 
 bool Selection::shows(const Element& element) {
-  const std::uint64_t context = std::uint64_t{element.vmid} << 32 | element.context_id;
+  const ExecutionContext context = execution_context(element);
   const TaskId task = cursor_.id(element.index, element.trace_id, context);
   if (!has_task(task)) return false;
   if (programs_.empty()) return true;

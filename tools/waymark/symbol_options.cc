@@ -23,17 +23,13 @@ std::unexpected<Error> no_function(const inputs::Capture& capture) {
                           inputs::trace_name(capture)));
 }
 
-std::uint64_t context_number(const Element& element) {
-  return std::uint64_t{element.vmid} << 32 | element.context_id;
-}
-
 /// Finds the programs of each process.
 class RecordingPlaces {
  public:
   explicit RecordingPlaces(const perf::ProcessImages& images) : images_(&images), cursor_(images) {}
 
   program::Place operator()(const Element& element, std::uint64_t address) {
-    const TaskId task = cursor_.id(element.index, element.trace_id, context_number(element));
+    const TaskId task = cursor_.id(element.index, element.trace_id, execution_context(element));
     if (task == task_ && address >= first_ && address <= last_) return {program_, address - bias_};
     const perf::ProgramPlace place = images_->place(task, address);
     const program::Place found = place.linked();
@@ -133,7 +129,7 @@ outputs::HumanWriter::ProcessNamer process_namer(const inputs::Capture& capture)
   const perf::ProcessImages* const processes = capture.processes();
   if (processes == nullptr) return {};
   return [cursor = perf::TaskCursor(*processes)](const Element& element) mutable {
-    return cursor.task(element.index, element.trace_id, context_number(element)).name;
+    return cursor.task(element.index, element.trace_id, execution_context(element)).name;
   };
 }
 

@@ -30,6 +30,8 @@ constexpr bool is_reserved_id(TraceId id) { return id == 0 || (id >= 0x70 && id 
 /// Names what executed where a recording tells threads apart: a thread, from a moment on.  It means
 /// the same in every process that opens the recording, so it may be stored.
 struct TaskId {
+  /// What a guest runs, of which the recording does not know the threads.
+  static constexpr std::int32_t kGuest = -2;
   std::int32_t thread = 0;   ///< -1: not known.
   std::uint32_t moment = 0;  ///< The number of events of the recording that happened before.
   friend auto operator<=>(const TaskId&, const TaskId&) = default;
@@ -38,6 +40,21 @@ struct TaskId {
   [[nodiscard]] constexpr std::uint64_t bits() const {
     return std::uint64_t{static_cast<std::uint32_t>(thread)} << 32 | moment;
   }
+};
+
+/// Whose code a core executes, as far as its trace says.
+struct ExecutionContext {
+  static constexpr std::uint8_t kNoLevel = 0xFF;
+
+  constexpr ExecutionContext() = default;
+  // A caller that has no level has a number.
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  constexpr ExecutionContext(std::uint64_t number, std::uint8_t exception_level = kNoLevel)
+      : process(number), level(exception_level) {}
+
+  std::uint64_t process = 0;  ///< The context ID, and above it the VMID; 0: not known.
+  std::uint8_t level = kNoLevel;  ///< The exception level; kNoLevel: not known.
+  friend constexpr bool operator==(const ExecutionContext&, const ExecutionContext&) = default;
 };
 
 using Bytes = std::span<const std::uint8_t>;

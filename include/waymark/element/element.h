@@ -216,6 +216,13 @@ struct Element {
   }
 };
 
+/// That of the source after this element.
+constexpr ExecutionContext execution_context(const Element& element) {
+  return {std::uint64_t{element.vmid} << 32 | element.context_id,
+          (element.flags & kElementElValid) != 0 ? element.exception_level
+                                                 : ExecutionContext::kNoLevel};
+}
+
 /// Whether it states the local time of an ITM, which stamps the elements since the last one.
 constexpr bool is_local_timestamp(const Element& element) {
   const auto kind = static_cast<ItmKind>(element.extra & kItmKindMask);

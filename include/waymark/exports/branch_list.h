@@ -71,7 +71,7 @@ struct BinaryPlace {
 /// The following elements of a source depend on this alone.
 struct BranchState {
   std::uint64_t address = 0;
-  std::uint64_t context = 0;
+  ExecutionContext context{};
   bool waits = false;  ///< For the first atom after the address.
   bool drops = true;   ///< Atoms up to the next address.
   BinaryPlace place{};
@@ -96,7 +96,7 @@ class BranchListBuilder final : public Observer {
  public:
   /// Where an address of a source is, for a context: the context ID and above it the VMID.  False:
   /// unknown.
-  using Locate = std::function<bool(TraceIndex index, TraceId id, std::uint64_t context,
+  using Locate = std::function<bool(TraceIndex index, TraceId id, ExecutionContext context,
                                     std::uint64_t address, BinaryPlace& place)>;
 
   explicit BranchListBuilder(Locate locate, BranchStates states = {})

@@ -44,7 +44,7 @@ class InstructionCache {
   InstructionCache& operator=(const InstructionCache&) = delete;
 
   /// Selects what is read from now on, as Follower::select().
-  void select(image::SpaceMask space, std::uint64_t context, TraceIndex index = 0);
+  void select(image::SpaceMask space, ExecutionContext context, TraceIndex index = 0);
 
   /// MemoryView::covers() and begin().
   [[nodiscard]] bool covers(TraceIndex index) const { return memory_.covers(index); }

@@ -31,9 +31,8 @@ class MemoryView {
   /// False once the image has changed; then forget() before going on.
   [[nodiscard]] bool current() const { return version_ == image_->version(); }
 
-  /// Selects the memory of the process `context` (context ID, and above it the VMID) at a place of
-  /// the trace.  False: the numbers were forgotten, because the image has changed.
-  [[nodiscard]] bool select(image::SpaceMask space, std::uint64_t context, TraceIndex index);
+  /// Selects the memory of what executes in `context` at a place of the trace.  False: the numbers were forgotten, because the image has changed.
+  [[nodiscard]] bool select(image::SpaceMask space, ExecutionContext context, TraceIndex index);
 
   /// Whether what is selected holds at a place of the trace too.  Without a selector, it does
   /// everywhere.
@@ -65,7 +64,7 @@ class MemoryView {
   // Where selected_ shows the memory of this process.
   TraceIndex begin_ = 0;
   TraceIndex end_ = kNoIndex;
-  std::uint64_t context_ = 0;
+  ExecutionContext context_;
   bool callbacks_ = false;
   image::SpaceMask space_ = image::kSpaceAny;
   std::uint32_t number_ = 0;

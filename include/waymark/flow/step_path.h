@@ -38,7 +38,7 @@ class StepPath : public StepPathState {
   [[nodiscard]] InstructionCache& cache() { return cache_; }
   [[nodiscard]] const InstructionCache& cache() const { return cache_; }
   /// Selects the memory that is read from now on.
-  void select(image::SpaceMask space, std::uint64_t context, TraceIndex index) {
+  void select(image::SpaceMask space, ExecutionContext context, TraceIndex index) {
     step_ = nullptr;
     cache_.select(space, context, index);
   }

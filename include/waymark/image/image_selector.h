@@ -17,10 +17,9 @@ class ImageSelector {
   ImageSelector& operator=(const ImageSelector&) = delete;
   virtual ~ImageSelector() = default;
 
-  /// The image of what a source executed at a place of the trace.  `context` is the context ID, and
-  /// above it the VMID; 0: not known.  The image lives as long as the selector, and may be empty.
+  /// The image of what a source executed at a place of the trace.  The image lives as long as the selector, and may be empty.
   [[nodiscard]] virtual const Image& image_at(TraceIndex index, TraceId trace_id,
-                                              std::uint64_t context) const = 0;
+                                              ExecutionContext context) const = 0;
 
   /// The image that executed there, and how far it is known to hold for this source and context.
   struct Task {

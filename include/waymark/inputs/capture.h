@@ -112,6 +112,8 @@ struct CaptureOptions {
   std::string vmlinux{};  ///< The same as `caches`.
   std::string kallsyms{};
   std::string kcore{};
+  std::string guest_vmlinux{};
+  std::string guest_kallsyms{};
   /// The same: the path of a program that a server has.
   std::function<std::optional<std::string>(const std::vector<std::uint8_t>& build_id)> fetch{};
 

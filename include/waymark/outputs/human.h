@@ -56,6 +56,9 @@ class HumanWriter {
   using ProcessNamer = std::function<std::string(const Element& element)>;
   /// Writes the name of the process at each change of the context.
   void name_processes(ProcessNamer namer) { processes_ = std::move(namer); }
+  /// Whether a source states the thread in the field of the VMID.
+  using ThreadInVmid = std::function<bool(TraceId source)>;
+  void find_threads_in_vmids(ThreadInVmid is) { thread_in_vmid_ = std::move(is); }
 
   /// Finds the target of the direct branch at the end of a range; kNoAddress: not known.
   using TargetFinder = std::function<std::uint64_t(const Element& range)>;
@@ -154,6 +157,7 @@ class HumanWriter {
 
   TextBuffer& out_;
   ProcessNamer processes_;
+  ThreadInVmid thread_in_vmid_;
   TargetFinder direct_targets_;
   CustomWriter custom_;
   Style style_;

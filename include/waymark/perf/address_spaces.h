@@ -69,6 +69,8 @@ class AddressSpaces {
   /// The memory of a process; an empty one if the recording does not know it.
   [[nodiscard]] const AddressSpace& of(std::int32_t pid) const;
   [[nodiscard]] const AddressSpace& kernel() const { return kernel_; }
+  /// The kernel of all guests, as far as the recording maps it.
+  [[nodiscard]] const AddressSpace& guest() const { return guest_; }
   /// The content of a space when its version was this one.  Only spaces of this object have the
   /// version.
   [[nodiscard]] AddressSpace at(std::uint64_t version) const;
@@ -86,6 +88,7 @@ class AddressSpaces {
   };
 
   AddressSpace kernel_;
+  AddressSpace guest_;
   std::unordered_map<std::uint64_t, Change> changes_;  ///< By version; none: the space was empty.
   std::unordered_map<std::int32_t, AddressSpace> spaces_;     ///< By pid.
   std::unordered_map<std::int32_t, std::int32_t> processes_;  ///< By tid.

@@ -58,9 +58,15 @@ class ProcessImages final : public image::ImageSelector {
   ~ProcessImages() override;
 
   [[nodiscard]] const image::Image& image_at(TraceIndex index, TraceId trace_id,
-                                             std::uint64_t context) const override;
+                                             ExecutionContext context) const override;
   [[nodiscard]] ImageSelector::Task task_at(TraceIndex index, TraceId trace_id,
-                                            std::uint64_t context) const override;
+                                            ExecutionContext context) const override;
+
+  /// Whether a source states the thread in the field of the VMID: CONTEXTIDR_EL2, of a kernel that
+  /// runs at EL2.  EL1 is then that of guests, whose threads are TaskId::kGuest.
+  [[nodiscard]] bool thread_is_vmid(TraceId trace_id) const {
+    return trace_id < kTraceIdCount && context_is_vmid_[trace_id];
+  }
 
   /// The thread as it was at the moment.  Valid as long as the object.
   [[nodiscard]] const perf::Task& task(TaskId id) const;
@@ -120,7 +126,7 @@ class ProcessImages final : public image::ImageSelector {
   [[nodiscard]] std::size_t piece_at(TraceIndex index) const;
   [[nodiscard]] Stretch stretch_at(TraceIndex index, TraceId trace_id) const;
   [[nodiscard]] std::int32_t thread_in(const Stretch& stretch, TraceId trace_id,
-                                       std::uint64_t context) const;
+                                       ExecutionContext context) const;
   [[nodiscard]] std::int32_t thread_on(std::int32_t cpu, const Stretch& stretch) const;
   [[nodiscard]] perf::Task task_in(Moment moment, std::int32_t tid) const;
   [[nodiscard]] const History<perf::Task>& tasks_of(std::int32_t tid) const;
@@ -152,7 +158,7 @@ class TaskCursor {
   /// `images` must outlive it.
   explicit TaskCursor(const ProcessImages& images) : images_(&images) {}
 
-  TaskId id(TraceIndex index, TraceId trace_id, std::uint64_t context) {
+  TaskId id(TraceIndex index, TraceId trace_id, ExecutionContext context) {
     if (trace_id != trace_id_ || context != context_ || index < task_.begin || index >= task_.end) {
       task_ = images_->task_at(index, trace_id, context);
       trace_id_ = trace_id;
@@ -160,7 +166,7 @@ class TaskCursor {
     }
     return task_.id;
   }
-  const Task& task(TraceIndex index, TraceId trace_id, std::uint64_t context) {
+  const Task& task(TraceIndex index, TraceId trace_id, ExecutionContext context) {
     return task(id(index, trace_id, context));
   }
   const Task& task(TaskId id) {
@@ -175,7 +181,7 @@ class TaskCursor {
   const ProcessImages* images_;
   image::ImageSelector::Task task_{.id = {}, .begin = kNoIndex, .end = 0};
   TraceId trace_id_ = 0;
-  std::uint64_t context_ = 0;
+  ExecutionContext context_{};
   const Task* shown_ = nullptr;
   TaskId shown_id_{};
 };

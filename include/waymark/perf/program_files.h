@@ -71,6 +71,8 @@ struct ProgramSearch {
   std::string vmlinux{};   ///< The kernel with its symbols.
   std::string kallsyms{};  ///< A copy of /proc/kallsyms.
   std::string kcore{};     ///< A copy of /proc/kcore.
+  std::string guest_vmlinux{};   ///< The same of the kernel that guests run.
+  std::string guest_kallsyms{};
   /// Asks debuginfod for what is nowhere else.  Nothing: it is not asked.
   std::function<std::optional<std::string>(const std::vector<std::uint8_t>& build_id)> fetch{};
 };
@@ -95,6 +97,10 @@ class ProgramFiles {
   /// The program of the kernel: the one that was given, else one with this build ID.  nullptr: it
   /// is missing.
   const ProgramFile* kernel(const std::vector<std::uint8_t>& build_id);
+  /// The kernel of guests; nullptr: none was given.
+  const ProgramFile* guest_kernel();
+  /// Its functions, where they ran; nullptr: none were given.
+  const program::Program* guest_names();
   /// The memory of the kernel; nullptr: none was given.
   const ProgramFile* kcore();
   /// The functions of the kernel, where they ran; nullptr: none were given.
@@ -126,7 +132,12 @@ class ProgramFiles {
   /// The answers: by path and build ID of the recording.
   std::map<std::pair<std::string, std::vector<std::uint8_t>>, const ProgramFile*> known_;
   std::map<std::string, std::string> reasons_;  ///< Why a file is missing, by its path.
+  /// The functions of a copy of /proc/kallsyms, which `option` named.
+  const program::Program* names_of(std::optional<std::shared_ptr<const program::Program>>& known,
+                                   std::string_view option, const std::string& path);
+
   std::optional<std::shared_ptr<const program::Program>> kernel_names_;
+  std::optional<std::shared_ptr<const program::Program>> guest_names_;
   std::vector<std::string> problems_;
   bool listed_ = false;
   std::vector<std::string> below_roots_;
