@@ -24,6 +24,24 @@ constexpr FramingName kFramings[] = {
 
 }  // namespace
 
+ExceptionNumbers exception_numbers(const CaptureSource& source) {
+  const bool microcontroller = source.profile == isa::Profile::kM;
+  switch (source.source->protocol()) {
+    case Protocol::kEtmV4:
+    case Protocol::kEte:
+      return microcontroller ? ExceptionNumbers::kEtmV4M : ExceptionNumbers::kEtmV4;
+    case Protocol::kPtm:
+      return ExceptionNumbers::kV7;
+    case Protocol::kEtmV3:
+      return microcontroller ? ExceptionNumbers::kEtmV3M : ExceptionNumbers::kV7;
+    case Protocol::kMtb:
+    case Protocol::kItm:
+      return ExceptionNumbers::kIpsr;
+    default:
+      return ExceptionNumbers::kNone;
+  }
+}
+
 std::string_view framing_name(Framing framing) {
   return kFramings[static_cast<std::size_t>(framing)].name;
 }

@@ -18,11 +18,6 @@ constexpr std::array<Row, 6> kRows = {{{"MTB_BRANCH", "src"},
                                        {"MTB_UNUSED"},
                                        {"MTB_INCOMPLETE_EOT"}}};
 
-constexpr std::array<std::string_view, 16> kExceptionNames = {
-    "unknown",      "Reset",       "NMI",      "HardFault", "MemManage", "BusFault",
-    "UsageFault",   "SecureFault", "Reserved", "Reserved",  "Reserved",  "SVC",
-    "DebugMonitor", "Reserved",    "PendSV",   "SysTick"};
-
 }  // namespace
 
 std::string_view packet_name(PacketType type) { return kRows[static_cast<std::size_t>(type)].name; }
@@ -40,12 +35,6 @@ void write_packet(TextBuffer& out, const Packet& packet) {
   out.hex(packet.destination, 8);
   out.put(packet.type == PacketType::kBranch ? "; A=0" : "; A=1");
   out.put(packet.start ? "; S=1" : "; S=0");
-}
-
-void write_exception_name(TextBuffer& out, std::uint32_t number, isa::Profile /*profile*/) {
-  if (number < kExceptionNames.size()) return out.put(kExceptionNames[number]);
-  out.put("IRQ");
-  out.dec(number - kExceptionNames.size());
 }
 
 }  // namespace waymark::mtb

@@ -251,8 +251,8 @@ void HumanWriter::name_core(TraceId id, std::string name) {
   cores_.names[id] = std::move(name);
 }
 
-void HumanWriter::name_exceptions(TraceId id, ExceptionNamer namer, isa::Profile profile) {
-  if (id < kTraceIdCount) exceptions_[id] = {namer, profile};
+void HumanWriter::name_exceptions(TraceId id, ExceptionNumbers numbers) {
+  if (id < kTraceIdCount) exceptions_[id] = numbers;
 }
 
 void HumanWriter::header() {
@@ -644,11 +644,13 @@ void HumanWriter::write_exception(const Element& element) {
     out_.put("-- exception ");
   }
   out_.dec(element.number);
-  if (element.trace_id < kTraceIdCount && exceptions_[element.trace_id].namer != nullptr) {
-    const Exceptions& exceptions = exceptions_[element.trace_id];
-    out_.put(" (");
-    exceptions.namer(out_, element.number, exceptions.profile);
-    out_.put(')');
+  if (element.trace_id < kTraceIdCount) {
+    const std::string name = exception_name(exceptions_[element.trace_id], element.number);
+    if (!name.empty()) {
+      out_.put(" (");
+      out_.put(name);
+      out_.put(')');
+    }
   }
   if ((element.flags & kElementReturnAddress) != 0) out_.put(", will return to this address");
   if ((element.flags & kElementTailChain) != 0) out_.put(", tail-chained");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "quoted.h"
+#include "waymark/element/exception_names.h"
 #include "waymark/outputs/names.h"
 
 namespace waymark::outputs {
@@ -13,9 +14,6 @@ constexpr std::array<std::string_view, 12> kEvents = {
     "data_pc",        "data_match", "data_address", "data_read", "data_write", "reserved"};
 static_assert(kEvents[static_cast<std::size_t>(DwtKind::kReserved)] == "reserved");
 
-constexpr std::array<std::string_view, 16> kExceptions = {
-    "Thread", "Reset", "NMI", "HardFault", "MemManage", "BusFault", "UsageFault", "SecureFault",
-    "",       "",      "",    "SVCall",    "DebugMon",  "",         "PendSV",     "SysTick"};
 constexpr std::uint32_t kFirstInterrupt = 16;
 
 constexpr std::array<std::string_view, 6> kCounters = {"cpi", "exc", "sleep", "lsu", "fold", "cyc"};
@@ -150,7 +148,7 @@ std::string_view delay_word(ItmKind kind) {
 }
 
 std::string_view exception_word(std::uint32_t number) {
-  return number < kExceptions.size() ? kExceptions[number] : std::string_view{};
+  return number == 0 ? "Thread" : system_exception_name(number);
 }
 
 std::string_view action_word(DwtExceptionAction action) {

@@ -140,10 +140,6 @@ std::string_view exception_name(std::uint32_t number) {
   return number < kExceptions.size() ? kExceptions[number] : "Unknown";
 }
 
-void write_exception_name(TextBuffer& out, std::uint32_t number, isa::Profile /*profile*/) {
-  out.put(exception_name(number));
-}
-
 std::string_view isa_text(isa::Isa isa) {
   const auto number = static_cast<std::size_t>(isa);
   return number < kIsas.size() ? kIsas[number] : kIsas.back();

@@ -15,12 +15,6 @@ std::string text_of(const Packet& packet) {
   return std::string(text.view());
 }
 
-std::string name_of(std::uint32_t exception) {
-  TextBuffer text;
-  write_exception_name(text, exception, isa::Profile::kM);
-  return std::string(text.view());
-}
-
 TEST(MtbText, of_each_type) {
   EXPECT_EQ(
       text_of({.source = 0x102, .destination = 0x10C, .type = PacketType::kBranch, .start = true}),
@@ -36,15 +30,6 @@ TEST(MtbText, of_each_type) {
   EXPECT_EQ(text_of({.type = PacketType::kUnused}), "MTB_UNUSED : all zeros");
   EXPECT_EQ(text_of({.type = PacketType::kUnused, .ones = true}), "MTB_UNUSED : all ones");
   EXPECT_EQ(text_of({.type = PacketType::kIncompleteEot}), "MTB_INCOMPLETE_EOT");
-}
-
-TEST(MtbText, names_exceptions_by_their_number_in_the_vector_table) {
-  EXPECT_EQ(name_of(0), "unknown");
-  EXPECT_EQ(name_of(3), "HardFault");
-  EXPECT_EQ(name_of(11), "SVC");
-  EXPECT_EQ(name_of(15), "SysTick");
-  EXPECT_EQ(name_of(16), "IRQ0");
-  EXPECT_EQ(name_of(47), "IRQ31");
 }
 
 TEST(MtbFields, of_keywords) {

@@ -130,8 +130,7 @@ TEST_F(Human, exception_has_the_name_that_its_source_gives) {
   Element element = element_of(ElementKind::kException);
   element.number = 14;
   add(element);
-  writer_.name_exceptions(
-      0x10, [](TextBuffer& out, std::uint32_t, isa::Profile) { out.put("IRQ"); }, isa::Profile::kA);
+  writer_.name_exceptions(0x10, ExceptionNumbers::kEtmV4);
   add(element);
   EXPECT_EQ(text(),
             "        30  0x10  -- exception 14\n"

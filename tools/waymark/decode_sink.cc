@@ -5,13 +5,10 @@
 #include <utility>
 
 #include "record_options.h"
-#include "waymark/etmv4/text.h"
 #include "waymark/inputs/branch_code.h"
-#include "waymark/mtb/text.h"
 #include "waymark/outputs/csv.h"
 #include "waymark/outputs/human.h"
 #include "waymark/outputs/json.h"
-#include "waymark/ptm/text.h"
 
 namespace waymark::cli {
 namespace {
@@ -67,14 +64,7 @@ class TextSink final : public Sink {
 
  private:
   void name_exceptions(TraceId id, const inputs::CaptureSource& source) {
-    const Protocol protocol = source.source->protocol();
-    if (protocol == Protocol::kEtmV4 || protocol == Protocol::kEte) {
-      writer_.name_exceptions(id, etmv4::write_exception_name, source.profile);
-    } else if (protocol == Protocol::kMtb) {
-      writer_.name_exceptions(id, mtb::write_exception_name, source.profile);
-    } else if (protocol == Protocol::kPtm) {
-      writer_.name_exceptions(id, ptm::write_exception_name, source.profile);
-    }
+    writer_.name_exceptions(id, inputs::exception_numbers(source));
   }
 
   template <class Write>

@@ -10,12 +10,9 @@
 #include "complain.h"
 #include "run.h"
 #include "waymark/base/plural.h"
-#include "waymark/etmv3/text.h"
-#include "waymark/etmv4/text.h"
+#include "waymark/element/exception_names.h"
 #include "waymark/inputs/branch_code.h"
-#include "waymark/mtb/text.h"
 #include "waymark/perf/process_images.h"
-#include "waymark/ptm/text.h"
 
 namespace waymark::cli {
 namespace {
@@ -36,24 +33,6 @@ class TaskOwners {
   perf::TaskCursor cursor_;
 };
 
-using NameException = void (*)(TextBuffer& out, std::uint32_t number, isa::Profile profile);
-
-NameException exception_namer(Protocol protocol) {
-  switch (protocol) {
-    case Protocol::kEtmV4:
-    case Protocol::kEte:
-      return etmv4::write_exception_name;
-    case Protocol::kPtm:
-      return ptm::write_exception_name;
-    case Protocol::kEtmV3:
-      return etmv3::write_exception_name;
-    case Protocol::kMtb:
-      return mtb::write_exception_name;
-    default:
-      return nullptr;
-  }
-}
-
 std::string source_name(TraceId id) { return fmt::format("trace ID 0x{:02x}", id); }
 
 }  // namespace
@@ -67,18 +46,11 @@ stacks::Options stack_options(const inputs::Capture& capture, outputs::PlaceLook
   };
   options.direct_target = [code](const Element& range) { return code.direct_target(range); };
   if (capture.processes() != nullptr) options.owner = TaskOwners(*capture.processes());
-  struct Namer {
-    NameException write = nullptr;
-    isa::Profile profile = isa::Profile::kUnknown;
-  };
-  std::array<Namer, 256> namers{};
+  std::array<ExceptionNumbers, 256> numbers{};
   for (const inputs::CaptureSource& source : capture.sources())
-    namers[source.id] = {exception_namer(source.source->protocol()), source.profile};
-  options.exception_name = [namers](TraceId id, std::uint32_t number) -> std::string {
-    if (namers[id].write == nullptr) return {};
-    TextBuffer name;
-    namers[id].write(name, number, namers[id].profile);
-    return std::string(name.view());
+    numbers[source.id] = inputs::exception_numbers(source);
+  options.exception_name = [numbers](TraceId id, std::uint32_t number) {
+    return exception_name(numbers[id], number);
   };
   return options;
 }

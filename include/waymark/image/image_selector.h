@@ -28,7 +28,7 @@ class ImageSelector {
     TraceIndex end = kNoIndex;  ///< Excluded.
   };
   [[nodiscard]] virtual Task task_at(TraceIndex /*index*/, TraceId /*trace_id*/,
-                                     std::uint64_t /*context*/) const {
+                                     ExecutionContext /*context*/) const {
     return {};
   }
 };

@@ -12,6 +12,7 @@
 
 #include "waymark/base/mapped_file.h"
 #include "waymark/base/result.h"
+#include "waymark/element/exception_names.h"
 #include "waymark/frames/dstream.h"
 #include "waymark/image/image.h"
 #include "waymark/inputs/detect.h"
@@ -151,6 +152,9 @@ enum class TimeSource : std::uint8_t {
 struct CaptureSource {
   TraceId id = 0;  ///< The ID in the registers.
   std::string device{};
+
+/// How the numbers of its exceptions are to be read.
+[[nodiscard]] ExceptionNumbers exception_numbers(const CaptureSource& source);
   std::string type{};     ///< "ETM4.2"
   std::string version{};  ///< The architecture version in the registers: "4.2"; empty: unknown.
   std::string core{};

@@ -14,6 +14,7 @@
 #include "waymark/base/diagnostic.h"
 #include "waymark/base/text_buffer.h"
 #include "waymark/element/element.h"
+#include "waymark/element/exception_names.h"
 #include "waymark/merge/timeline.h"
 #include "waymark/outputs/function_names.h"
 #include "waymark/outputs/instructions.h"
@@ -35,9 +36,8 @@ class HumanWriter {
   void name_core(TraceId id, std::string name);
 
   /// Writes the name of an exception number.
-  using ExceptionNamer = void (*)(TextBuffer& out, std::uint32_t number, isa::Profile profile);
   /// Sets how exceptions of this ID are named; without it, their numbers are shown.
-  void name_exceptions(TraceId id, ExceptionNamer namer, isa::Profile profile);
+  void name_exceptions(TraceId id, ExceptionNumbers numbers);
 
   /// Writes the meaning of a kCustom element, without newline.
   using CustomWriter = std::function<void(TextBuffer& out, const Element& element)>;
@@ -126,11 +126,6 @@ class HumanWriter {
     std::array<std::string, kTraceIdCount> names{};
     std::size_t width = 0;  ///< The column's; 0: there is none.
   };
-  struct Exceptions {
-    ExceptionNamer namer = nullptr;
-    isa::Profile profile = isa::Profile::kUnknown;
-  };
-
   void add(const Element& element);
   void add_itm(const Element& element);
   bool continue_itm(Item& item, const Element& element);
@@ -165,7 +160,7 @@ class HumanWriter {
   Instructions* instructions_ = nullptr;
   bool shows_times_ = false;
   Cores cores_;
-  std::array<Exceptions, kTraceIdCount> exceptions_{};
+  std::array<ExceptionNumbers, kTraceIdCount> exceptions_{};
   Lines lines_;
   // The data to which items refer; the first belongs to the first such item that is not written
   // yet.

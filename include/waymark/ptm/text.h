@@ -18,9 +18,6 @@ std::string_view packet_name(PacketType type);
 /// "IRQ"; "Unknown" beyond 15.
 std::string_view exception_name(std::uint32_t number);
 
-/// The same for callers that name exceptions of any protocol; the profile makes no difference.
-void write_exception_name(TextBuffer& out, std::uint32_t number, isa::Profile profile);
-
 /// "ARM(32)", "Thumb2".
 std::string_view isa_text(isa::Isa isa);
 
