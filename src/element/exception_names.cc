@@ -10,24 +10,36 @@ namespace {
 using Names = std::span<const std::string_view>;
 
 constexpr std::array<std::string_view, 16> kSystem = {
-    "",           "Reset",       "NMI", "HardFault", "MemManage", "BusFault",
-    "UsageFault", "SecureFault", "",    "",          "",          "SVCall",
-    "DebugMonitor", "",          "PendSV", "SysTick"};
+    "", "Reset", "NMI", "HardFault", "MemManage",    "BusFault", "UsageFault", "SecureFault",
+    "", "",      "",    "SVCall",    "DebugMonitor", "",         "PendSV",     "SysTick"};
 
 constexpr std::array<std::string_view, 16> kEtmV4 = {
-    "PE Reset", "Debug Halt", "Call", "Trap", "System Error", "", "Inst Debug", "Data Debug",
-    "",         "",           "Alignment", "Inst Fault", "Data Fault", "", "IRQ", "FIQ"};
+    "PE Reset",   "Debug Halt", "Call", "Trap", "System Error", "",
+    "Inst Debug", "Data Debug", "",     "",     "Alignment",    "Inst Fault",
+    "Data Fault", "",           "IRQ",  "FIQ"};
 
-constexpr std::array<std::string_view, 16> kV7 = {
-    "",         "Debug Halt",      "SMC",  "Hyp",            "Async Data Abort", "Jazelle", "", "",
-    "PE Reset", "Undefined Instr", "SVC",  "Prefetch Abort", "Data Fault",       "Generic", "IRQ",
-    "FIQ"};
+constexpr std::array<std::string_view, 16> kV7 = {"",
+                                                  "Debug Halt",
+                                                  "SMC",
+                                                  "Hyp",
+                                                  "Async Data Abort",
+                                                  "Jazelle",
+                                                  "",
+                                                  "",
+                                                  "PE Reset",
+                                                  "Undefined Instr",
+                                                  "SVC",
+                                                  "Prefetch Abort",
+                                                  "Data Fault",
+                                                  "Generic",
+                                                  "IRQ",
+                                                  "FIQ"};
 
 /// From 24 on, in an ETMv4 of an M profile.
 constexpr std::array<std::string_view, 3> kEtmV4MOthers = {"DebugHalt", "LazyFP Push", "Lockup"};
 
 /// The numbers of the IPSR, by those of an ETMv3; 0: it is an interrupt or reserved.
-constexpr std::array<std::uint8_t, 24> kEtmV3M = {0, 0, 0, 0,  0,  0, 0,  0,  0, 6, 2, 11,
+constexpr std::array<std::uint8_t, 24> kEtmV3M = {0,  0, 0,  0,  0, 0, 0, 0, 0, 6, 2, 11,
                                                   12, 4, 14, 15, 0, 1, 0, 3, 0, 5, 0, 0};
 
 std::string_view name_in(Names names, std::uint32_t number) {
@@ -80,8 +92,9 @@ std::string exception_name(ExceptionNumbers numbers, std::uint32_t number) {
     case ExceptionNumbers::kIpsr:
       // An MTB does not say which one it is.
       if (number == 0) return "unknown";
-      return number >= kSystem.size() ? interrupt(number - kSystem.size())
-                                      : std::string(system_exception_name(number));
+      return number >= kSystem.size()
+                 ? interrupt(number - static_cast<std::uint32_t>(kSystem.size()))
+                 : std::string(system_exception_name(number));
   }
   return {};
 }

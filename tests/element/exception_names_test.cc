@@ -41,7 +41,11 @@ TEST(ExceptionNames, of_application_processors) {
 
 TEST(ExceptionNames, reserved_numbers_have_none) {
   for (const ExceptionNumbers numbers : {kEtmV4, kEtmV4M, kV7, kEtmV3M, kIpsr})
-    EXPECT_EQ(exception_name(numbers, numbers == kV7 ? 6 : numbers == kEtmV4 ? 8 : numbers == kEtmV3M ? 16 : 13), "");
+    EXPECT_EQ(exception_name(numbers, numbers == kV7       ? 6
+                                      : numbers == kEtmV4  ? 8
+                                      : numbers == kEtmV3M ? 16
+                                                           : 13),
+              "");
   EXPECT_EQ(exception_name(kEtmV4, 1000), "");
   EXPECT_EQ(exception_name(kNone, 3), "");
 }
