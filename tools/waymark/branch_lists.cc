@@ -184,7 +184,7 @@ exports::BranchListBuilder::Locate BranchTrace::locate() const {
                TraceIndex index, TraceId id, ExecutionContext context, std::uint64_t address,
                exports::BinaryPlace& out) { return found->find(index, id, context, address, out); };
   }
-  return [places = places_](TraceIndex /*index*/, TraceId /*id*/, std::uint64_t /*context*/,
+  return [places = places_](TraceIndex /*index*/, TraceId /*id*/, ExecutionContext /*context*/,
                             std::uint64_t address, exports::BinaryPlace& out) {
     const program::Place place = places(Element(), address);
     if (place.program == nullptr) return false;

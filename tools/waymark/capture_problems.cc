@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "hints.h"
+#include "interrupt.h"
 #include "waymark/base/plural.h"
 
 namespace waymark::cli {

@@ -19,6 +19,7 @@
 #include "index_access.h"
 #include "info_recording.h"
 #include "input_options.h"
+#include "interrupt.h"
 #include "program_search.h"
 #include "run.h"
 #include "waymark/base/escape.h"

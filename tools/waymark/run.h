@@ -20,8 +20,8 @@ struct RunLimits {
 
 /// Hooks of the loop; `stop` ends it early and is asked once per batch.
 struct RunHooks {
-  std::function<void(std::span<const Element>)> on_elements;
-  std::function<bool()> stop;
+  std::function<void(std::span<const Element>)> on_elements{};
+  std::function<bool()> stop{};
   /// Asked after each block, with the index after it.  True: the rest is not wanted.
   std::function<bool(TraceIndex)> enough{};
   /// A live trace pauses: writes lines that wait.  True: there were some.

@@ -152,9 +152,6 @@ enum class TimeSource : std::uint8_t {
 struct CaptureSource {
   TraceId id = 0;  ///< The ID in the registers.
   std::string device{};
-
-/// How the numbers of its exceptions are to be read.
-[[nodiscard]] ExceptionNumbers exception_numbers(const CaptureSource& source);
   std::string type{};     ///< "ETM4.2"
   std::string version{};  ///< The architecture version in the registers: "4.2"; empty: unknown.
   std::string core{};
@@ -167,6 +164,9 @@ struct CaptureSource {
   std::string image_fault{};      ///< What part of the image is missing, as a whole sentence.
   std::string buffer{};           ///< Where several buffers are joined, the one with its trace.
 };
+
+/// How the numbers of its exceptions are to be read.
+[[nodiscard]] ExceptionNumbers exception_numbers(const CaptureSource& source);
 
 /// A static key, or the alternatives of a CPU feature, that a kernel had set differently in memory
 /// than its file has them, as the trace shows.
