@@ -41,7 +41,8 @@ Decoder::Decoder(const Config& config, const image::Image& image, std::uint32_t 
   traits_.atoms_can_fail = traits_.checks || path_.returns() || opcode_check;
   traits_.reports_lost_atoms = (flags & kReportLostAtoms) != 0;
   traits_.follows = !config.load_store_p0();
-  traits_.timestamp_markers = config.timestamp_markers() &&
+  // A listing of 1.8.3 shows timestamps of an M profile without any marker (v7m_svc).
+  traits_.timestamp_markers = config.timestamp_markers() && !m_profile() &&
                               (!quirks.markers_since_ete_1_1 || config.version() >= 0x51);
   const bool plain = traits_.follows && !traits_.checks && !opcode_check;
   const std::uint32_t depth = config.max_speculation();

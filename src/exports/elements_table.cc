@@ -14,7 +14,7 @@ constexpr std::array kFirst = {
     TableColumn{.stored = {.name = "slice", .type = kUint32},
                 .meaning = "the number of the slice of the input, from 0, with --slice-bytes; else "
                            "0; `part, slice, seq` is the order"},
-    TableColumn{.stored = {.name = "record", .type = kText}, .meaning = "`element` or `damage`"},
+    TableColumn{.stored = {.name = "record", .type = kText}, .meaning = "`element`, `damage` or `note`"},
     nullable("index", kUint64, "the byte of the trace at which it begins"),
     nullable("id", kUint8, "the trace ID of its source"),
     nullable("time", kUint64,
@@ -127,7 +127,7 @@ void ElementsPart::add(std::span<const Element> elements) {
 }
 
 void ElementsPart::add(const Diagnostic& record) {
-  begin("damage");
+  begin(record.severity == Severity::kInfo ? "note" : "damage");
   if (record.index != kNoIndex) writer_.number(at(kIndex), record.index);
   if (record.trace_id != kNoTraceId) {
     writer_.number(at(kId), record.trace_id);

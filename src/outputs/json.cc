@@ -196,7 +196,8 @@ void write_element(TextBuffer& out, const Element& element, const merge::TimedRe
 }
 
 void write_damage(TextBuffer& out, const Diagnostic& record, const merge::TimedRecord* timed) {
-  Object object(out, "damage");
+  // A note is about whole trace.
+  Object object(out, record.severity == Severity::kInfo ? "note" : "damage");
   if (record.index != kNoIndex) object.number("index", record.index);
   if (record.trace_id != kNoTraceId) object.number("id", record.trace_id);
   object.word("fault", fault_word(record.fault));

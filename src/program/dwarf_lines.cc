@@ -209,8 +209,7 @@ void LineReader::end_sequence() {
 // before it: then the rows up to here are a sequence of their own.
 void LineReader::set_address(std::uint64_t address) {
   if (table_.rows.size() > first_row_ && address != row_.address) {
-    // The last row has at least one instruction, of up to four bytes.
-    row_.address = std::max(row_.address, table_.rows.back().address + 4);
+    // Nothing says how far the last row reaches.
     end_sequence();
     first_row_ = table_.rows.size();
   }
