@@ -43,6 +43,7 @@ void Decoder::resolve() {
   if (requests_.mispredict) mispredict();
   if (!output_.staging()) output_.release();
   if (requests_.discard && !discard()) return;
+  if (requests_.unusable && !give_up()) return;
   if (requests_.end && !finish_queue()) return;
   close_run();
 }
@@ -340,17 +341,31 @@ void Decoder::mispredict() {
               UnsyncReason::kBadPacket);
 }
 
-// See etmv4-ete.md 4.12.  False: out of space.
-bool Decoder::discard() {
+// What does not depend on the execution that is discarded.  False: out of space.
+bool Decoder::emit_survivors(bool loses_instrumentation) {
   leave_counter();
   while (!queue_.empty()) {
     if (!output_.room()) return false;
     const Entry& entry = queue_.front();
-    const bool lost =
-        quirks_.discard_loses_instrumentation && entry.kind == EntryKind::kInstrumentation;
+    const bool lost = loses_instrumentation && entry.kind == EntryKind::kInstrumentation;
     if (is_survivor(entry.kind) && !lost) emit_survivor(entry);
     queue_.pop_front();
   }
+  return true;
+}
+
+// A packet cannot be used.  What waits for the next P0 element was traced before it.  False: out of
+// space.
+bool Decoder::give_up() {
+  if (!emit_survivors(false)) return false;
+  const Unusable why = *std::exchange(requests_.unusable, std::nullopt);
+  lose_sync(why.fault, why.severity, why.finding);
+  return true;
+}
+
+// See etmv4-ete.md 4.12.  False: out of space.
+bool Decoder::discard() {
+  if (!emit_survivors(quirks_.discard_loses_instrumentation)) return false;
   requests_.discard = false;
   queue_.depth = 0;
   path_.lost = mode_.unknown = true;

@@ -317,6 +317,15 @@ void Decoder::refuse(const Packet& packet) {
 }
 
 void Decoder::unusable_packet(Fault fault, Severity severity, Finding finding) {
+  if (!quirks_.bad_packet_loses_queue && !queue_.empty()) {
+    requests_.unusable = {fault, severity, finding};
+    busy_ = true;
+    return;
+  }
+  lose_sync(fault, severity, finding);
+}
+
+void Decoder::lose_sync(Fault fault, Severity severity, Finding finding) {
   report(fault, severity, packet_index_, finding);
   if (failed_) return;
   clear_state();

@@ -60,6 +60,13 @@ struct DecoderState {
     std::uint32_t left = 0;
     friend bool operator==(const Rest&, const Rest&) = default;
   };
+  /// Why a packet cannot be used.
+  struct Unusable {
+    Fault fault = Fault::kNone;
+    Severity severity = Severity::kError;
+    Finding finding = Finding::kNone;
+    friend bool operator==(const Unusable&, const Unusable&) = default;
+  };
   /// The requests of the current packet to the queue.
   struct Requests {
     std::uint32_t commit = 0;
@@ -67,8 +74,10 @@ struct DecoderState {
     bool mispredict = false;
     bool discard = false;
     bool end = false;
+    /// The packet cannot be used: decoding waits for a synchronisation.
+    std::optional<Unusable> unusable{};
     [[nodiscard]] bool any() const {
-      return commit != 0 || cancel != 0 || mispredict || discard || end;
+      return commit != 0 || cancel != 0 || mispredict || discard || end || unusable.has_value();
     }
     friend bool operator==(const Requests&, const Requests&) = default;
   };
@@ -285,6 +294,7 @@ class Decoder : private DecoderState {
   void add_address(const Packet& packet);
   void queue_atoms(TraceIndex index, std::uint32_t atoms, std::uint32_t count);
   void unusable_packet(Fault fault, Severity severity, Finding finding);
+  void lose_sync(Fault fault, Severity severity, Finding finding);
 
   // -- Resolving --
   /// The path gets the place, if atoms are counted.
@@ -317,6 +327,8 @@ class Decoder : private DecoderState {
   void cancel();
   void mispredict();
   bool discard();
+  bool emit_survivors(bool loses_instrumentation);
+  bool give_up();
   bool finish_queue();
   void apply_context(const Entry& entry, TraceIndex index);
   void apply_address(std::uint64_t address, std::uint8_t is);
@@ -371,10 +383,10 @@ class Decoder : private DecoderState {
     /// Atoms stand only for waypoints.  If loads or stores are P0 elements too, the trace does not
     /// show which instruction each atom is about, so no ranges are given.
     bool follows = false;
-    std::int64_t max_depth = 0;  ///< The most P0 elements that can be outstanding.
-    bool counts_queued = false;  ///< An AtomCounter may take the place of elements.
+    std::int64_t max_depth = 0;      ///< The most P0 elements that can be outstanding.
+    bool counts_queued = false;      ///< An AtomCounter may take the place of elements.
     bool timestamp_markers = false;  ///< Timestamps before the first marker are left out.
-    bool straight = false;       ///< No speculation, no checks: atoms need no queue.
+    bool straight = false;           ///< No speculation, no checks: atoms need no queue.
     /// Quirk error_loses_elements: a packet of atoms can find the return stack empty; then the
     /// elements that it has made, from run_out_ on, are lost.
     bool can_lose_elements = false;

@@ -70,11 +70,15 @@ struct Quirks {
   bool walks_unlimited = false;
   /// isa::Quirks::reads_four_bytes: an E atom at a BX LR that is the last halfword of the memory.
   bool reads_four_bytes = false;
-  /// Only ETE 1.1 and later is taken to mark its timestamps.  `02 05`, with TRCIDR0[23] of an ETMv4.6
+  /// Only ETE 1.1 and later is taken to mark its timestamps.  `02 05`, with TRCIDR0[23] of an
+  /// ETMv4.6
   bool markers_since_ete_1_1 = false;
   /// Each trace info empties the return stack, with the target that the next atom would take from
   /// it, and calls up to the next address do not go there.  `dd`, A-sync, `01 01 00 f7` with RS
   bool trace_info_empties_stack = false;
+  /// A bad packet, or one that the end of the trace cuts, deletes the timestamps, cycle counts,
+  /// events and markers that wait for the next P0 element.  `02 05 05`
+  bool bad_packet_loses_queue = false;
   /// The walk to an exception's return address is also tried if that address is before the current
   /// one.  `95 02 06 05 95 01`
   bool exception_walk_goes_back = false;
@@ -95,7 +99,7 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 27> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 28> kQuirks{{
     {"pe_reset_is_bad", &Quirks::pe_reset_is_bad},
     {"discard_loses_instrumentation", &Quirks::discard_loses_instrumentation},
     {"source_address_not_cancelled", &Quirks::source_address_not_cancelled},
@@ -123,6 +127,7 @@ inline constexpr std::array<NamedQuirk<Quirks>, 27> kQuirks{{
     {"reads_four_bytes", &Quirks::reads_four_bytes},
     {"markers_since_ete_1_1", &Quirks::markers_since_ete_1_1},
     {"trace_info_empties_stack", &Quirks::trace_info_empties_stack},
+    {"bad_packet_loses_queue", &Quirks::bad_packet_loses_queue},
 }};
 
 /// The quirks that only versions before 1.8.0 have.
