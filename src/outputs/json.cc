@@ -196,11 +196,12 @@ void write_element(TextBuffer& out, const Element& element, const merge::TimedRe
 }
 
 void write_damage(TextBuffer& out, const Diagnostic& record, const merge::TimedRecord* timed) {
-  // A note is about whole trace.
-  Object object(out, record.severity == Severity::kInfo ? "note" : "damage");
+  // A note is about trace without a fault.
+  const bool is_note = record.severity == Severity::kInfo;
+  Object object(out, is_note ? "note" : "damage");
   if (record.index != kNoIndex) object.number("index", record.index);
   if (record.trace_id != kNoTraceId) object.number("id", record.trace_id);
-  object.word("fault", fault_word(record.fault));
+  object.word(is_note ? "kind" : "fault", fault_word(record.fault));
   write_time(object, timed);
   object.word("severity", severity_word(record.severity));
   object.word("stage", stage_word(record.stage));
