@@ -9,6 +9,7 @@
 
 #include "itm_words.h"
 #include "json_object.h"
+#include "software_words.h"
 #include "waymark/element/dwt.h"
 #include "waymark/element/element.h"
 #include "waymark/element/text.h"
@@ -195,16 +196,20 @@ inline constexpr std::array kInstrumentationFields = {
     kCyclesField,
 };
 
+inline bool has_known_master(const Element& element) {
+  return has_master(element) && extra<kSwIdValid>(element);
+}
+
 inline constexpr std::array kSoftwareFields = {
     kWhatField,
     ElementField{.name = "master",
                  .column = Column::kMaster,
                  .value = [](const Element& e) -> std::uint64_t { return e.sw_id.master; },
-                 .present = extra<kSwIdValid>},
+                 .present = has_known_master},
     ElementField{.name = "channel",
                  .column = Column::kChannel,
                  .value = [](const Element& e) -> std::uint64_t { return e.sw_id.channel; },
-                 .present = extra<kSwIdValid>},
+                 .present = has_known_master},
     ElementField{.name = "payload_bits",
                  .value = member<&Element::extra_value>,
                  .present = [](const Element& e) { return e.extra_value != 0; }},

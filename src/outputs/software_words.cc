@@ -57,10 +57,14 @@ std::string_view software_word(const Element& element) {
   return has(element, kSwMarker) ? "flag" : "time";
 }
 
+bool has_master(const Element& element) {
+  const std::string_view word = software_word(element);
+  return word != "frequency" && word != "global_error" && word != "cross_sync";
+}
+
 void write_software(TextBuffer& out, const Element& element) {
   const std::string_view word = software_word(element);
-  const bool of_all = word == "frequency" || word == "global_error" || word == "cross_sync";
-  if (!of_all) {
+  if (has_master(element)) {
     if (has(element, kSwIdValid)) {
       out.put("master 0x");
       out.hex(element.sw_id.master, 2);

@@ -40,8 +40,8 @@ def inputs(tmp_path):
 @pytest.fixture
 def two(tmp_path):
     """A snapshot of two STMs with different frequencies, IDs 0x20 and 0x21."""
-    trace = framed(0x20, stp(sync(1000000), at(0x81, 4), message(1000, '01415042', ONE)))
-    trace += framed(0x21, stp(sync(2000000), at(0x81, 4), message(1000, '01415042', TWO)))
+    trace = framed(0x20, stp(sync(1000000), at(0x81, 4), message(1000, '01415042', ONE)), fill=b'\0')
+    trace += framed(0x21, stp(sync(2000000), at(0x81, 4), message(1000, '01415042', TWO)), fill=b'\0')
     folder = make_snapshot(tmp_path / 'two', trace, 'coresight')
     edit(folder / 'snapshot.ini', ('a=cpu.ini\n', ''), ('b=etm.ini', 'b=stm0.ini\nc=stm1.ini'))
     edit(folder / 'trace.ini', ('ETM_0=ETB_0', 'STM_0=ETB_0\nSTM_1=ETB_0'), ('[core_trace_sources]\ncpu_0=ETM_0\n', ''))

@@ -188,11 +188,11 @@ TEST(Counter, parts_agree_on_a_branch_that_crosses_contexts) {
 /// A task for each hundred bytes of trace.
 class TaskByPlace final : public image::ImageSelector {
  public:
-  [[nodiscard]] const image::Image& image_at(TraceIndex, TraceId, std::uint64_t) const override {
+  [[nodiscard]] const image::Image& image_at(TraceIndex, TraceId, ExecutionContext) const override {
     static const image::Image kNone;
     return kNone;
   }
-  [[nodiscard]] Task task_at(TraceIndex index, TraceId, std::uint64_t) const override {
+  [[nodiscard]] Task task_at(TraceIndex index, TraceId, ExecutionContext) const override {
     return {.id = {.thread = 7, .moment = static_cast<std::uint32_t>(index / 100)},
             .begin = index / 100 * 100,
             .end = index / 100 * 100 + 100};

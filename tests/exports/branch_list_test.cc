@@ -143,7 +143,7 @@ class Builder : public testing::Test {
 
   FoundBranches found_;
 
-  static bool locate(TraceIndex, TraceId, std::uint64_t, std::uint64_t address,
+  static bool locate(TraceIndex, TraceId, ExecutionContext, std::uint64_t address,
                      BinaryPlace& place) {
     place = {.name = {.path = "p"}, .address = address - 0x1000};
     return address >= 0x1000;

@@ -51,13 +51,12 @@ TEST(Diagnosis, more_than_half_before_the_first_sync_point_is_late) {
           {.problem = SourceProblem::kLateSyncPoint, .source = 0, .bytes = 1000, .count = 501}}));
 }
 
-TEST(Diagnosis, bad_headers_and_sequences_are_bad_packets) {
+TEST(Diagnosis, every_record_of_damage_counts) {
   SourceFacts facts = source(1000, 1);
-  facts.counts.bad_headers = 2;
-  facts.counts.bad_sequences = 3;
+  facts.counts.diagnostics = 5;
   EXPECT_EQ(
       findings({facts}),
-      (Findings{{.problem = SourceProblem::kBadPackets, .source = 0, .bytes = 1000, .count = 5}}));
+      (Findings{{.problem = SourceProblem::kDamage, .source = 0, .bytes = 1000, .count = 5}}));
 }
 
 TEST(Diagnosis, instructions_need_an_image) {

@@ -138,7 +138,6 @@ void write_table(TextBuffer& out, const ProgramCounts& programs, View view) {
 
 void write_counts(TextBuffer& out, const inputs::Capture& capture, Counted& counted, View view) {
   const CountOptions& options = view.options;
-  const std::optional<std::uint64_t> damage = view.facts.damage;
   count::Counts all;
   bool only_itm = true;
   for (std::size_t i = 0; i < counted.by_source.size(); ++i) {
@@ -146,7 +145,7 @@ void write_counts(TextBuffer& out, const inputs::Capture& capture, Counted& coun
     view.facts.cycles = counted.by_source[i].has_cycles();
     if (options.format == Format::kJson) {
       const TraceId id = capture.sources()[i].id;
-      if (damage) view.facts.damage = capture.sources()[i].source->statistics().diagnostics;
+      view.facts.damage = counted.damage[i];
       outputs::write_json(out, counted.by_source[i], id, view.facts);
       if (!counted.itm[i].empty()) outputs::write_json(out, counted.itm[i], id, view.samples());
     }
@@ -154,7 +153,7 @@ void write_counts(TextBuffer& out, const inputs::Capture& capture, Counted& coun
     counted.by_source[i] = {};
   }
   view.facts.cycles = all.has_cycles();
-  view.facts.damage = damage;
+  view.facts.damage = counted.all_damage;
   if (options.order == count::Order::kCycles && !view.facts.cycles) {
     note(fmt::format("--by cycles has nothing to order: {}",
                      traces_a_core(capture) ? "the trace has no cycle counts; enable them in the "
@@ -296,16 +295,14 @@ int run(CountOptions options) {
                           missing ? &*missing : nullptr);
     missing.reset();
   }
-  // A window does not begin with what it shows.
-  std::optional<std::uint64_t> damage;
-  if (!window.given()) damage = capture->tree().damage();
   // Ctrl-C is the usual end of a live trace.
   const bool is_live_end = capture->live() && counted.code == kInterrupted;
   write_counts(output->text(), *capture, counted,
                {.options = options,
                 .symbols = symbols,
-                .facts = {.cycles = true, .complete = counted.code == kOk || is_live_end,
-                          .damage = damage}});
+                .facts = {.cycles = true,
+                          .complete = counted.code == kOk || is_live_end,
+                          .damage = counted.all_damage}});
   code = finish_output(*output, code);
   if (missing) missing->report();
   report_mismatches(*capture, code);

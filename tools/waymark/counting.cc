@@ -22,6 +22,36 @@ namespace {
 
 constexpr std::size_t kElements = 512;
 
+/// Counts the damage in a window.
+class DamageCounter final : public Observer {
+ public:
+  explicit DamageCounter(const Window& window) : window_(window) {}
+  [[nodiscard]] bool wants_packets() const override { return false; }
+  void on_diagnostic(const Diagnostic& record) override {
+    // The decoder reports a bad packet too.
+    if (record.stage == Stage::kPackets || record.severity == Severity::kInfo) return;
+    if (!window_.contains(record)) return;
+    ++all_;
+    if (record.trace_id < kTraceIdCount) ++by_id_[record.trace_id];
+  }
+  void take(const inputs::Capture& capture, Counted& counted) const {
+    counted.all_damage = all_;
+    for (const inputs::CaptureSource& source : capture.sources())
+      counted.damage.push_back(by_id_[source.id & (kTraceIdCount - 1)]);
+  }
+
+ private:
+  const Window& window_;
+  std::uint64_t all_ = 0;
+  std::array<std::uint64_t, kTraceIdCount> by_id_{};
+};
+
+void take_damage(const inputs::Capture& capture, Counted& counted) {
+  counted.all_damage = capture.tree().damage();
+  for (const inputs::CaptureSource& source : capture.sources())
+    counted.damage.push_back(source.source->statistics().diagnostics);
+}
+
 /// One thread: each source with its counter.
 class Counting {
  public:
@@ -40,6 +70,7 @@ class Counting {
     Counted counted;
     counted.code = count_whole(counted.read_to);
     take(counted);
+    take_damage(capture_, counted);
     return counted;
   }
 
@@ -57,8 +88,12 @@ class Counting {
                                counted.read_to = index;
                                return window.enough(index);
                              }};
+    DamageCounter damage(window);
+    capture_.tree().set_observer(&damage);
     counted.code = run_capture(capture_, output, hooks);
+    capture_.tree().set_observer(nullptr);
     take(counted);
+    damage.take(capture_, counted);
     return counted;
   }
 
@@ -160,6 +195,7 @@ Counted count_in_pieces(inputs::Capture& capture, const inputs::TraceBlock& whol
   for (const inputs::CaptureSource& source : capture.sources())
     counted.by_source.push_back(consumer.take_counts(*source.source));
   counted.itm.resize(counted.by_source.size());
+  take_damage(capture, counted);
   return counted;
 }
 

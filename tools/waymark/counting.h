@@ -1,6 +1,7 @@
 // Counting a capture: for count and annotate.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -21,8 +22,10 @@ namespace waymark::cli {
 struct Counted {
   std::vector<count::Counts> by_source;
   std::vector<count::ItmCounts> itm;
-  TraceIndex read_to = 0;  ///< The trace was counted up to here.
-  int code = kOk;          ///< Not kOk: the rest of the trace is missing, and why.
+  std::vector<std::uint64_t> damage;  ///< Records of damage, by source.
+  std::uint64_t all_damage = 0;       ///< Also those of the frames.
+  TraceIndex read_to = 0;             ///< The trace was counted up to here.
+  int code = kOk;                     ///< Not kOk: the rest of the trace is missing, and why.
 };
 
 /// The tasks that are selected; empty: all.
