@@ -46,7 +46,7 @@ class DamageCounter final : public Observer {
   std::array<std::uint64_t, kTraceIdCount> by_id_{};
 };
 
-void take_damage(const inputs::Capture& capture, Counted& counted) {
+void take_damage(inputs::Capture& capture, Counted& counted) {
   counted.all_damage = capture.tree().damage();
   for (const inputs::CaptureSource& source : capture.sources())
     counted.damage.push_back(source.source->statistics().diagnostics);
