@@ -42,6 +42,8 @@ class Decoder {
   [[nodiscard]] bool has_diagnostics() const { return !diagnostics_.empty(); }
   [[nodiscard]] std::span<const Diagnostic> diagnostics() const { return diagnostics_; }
   void clear_diagnostics() { diagnostics_.clear(); }
+  /// A record of the source, after the packets so far.
+  void add_diagnostic(const Diagnostic& record) { diagnostics_.push_back(record); }
 
   /// Only with Quirks::bad_packet_is_fatal: nothing more is given before reset().
   [[nodiscard]] bool failed() const { return failed_; }

@@ -542,9 +542,22 @@ template <class P>
 [[gnu::noinline]] void PacketSource<P>::end_start(Finding finding, TraceIndex index) {
   const std::uint64_t bytes = start().bytes;
   start_ = {.over = true};
-  if (bytes != 0 && options_.quirks == 0)
+  if (bytes == 0 || options_.quirks != 0) return;
+  if (!decoder_ || finding == Finding::kNoFirstSync) {
     report({Fault::kNotSynchronised, finding}, Severity::kInfo, index,
            decoder_ ? Stage::kElements : Stage::kPackets, bytes);
+    return;
+  }
+  // Elements may wait that come before it.
+  Diagnostic record;
+  record.fault = Fault::kNotSynchronised;
+  record.finding = finding;
+  record.severity = Severity::kInfo;
+  record.stage = Stage::kElements;
+  record.trace_id = config_.trace_id();
+  record.index = index;
+  record.lost = bytes;
+  decoder().add_diagnostic(record);
 }
 
 // -- Each packet. ---------------------------------------------------------------------------------

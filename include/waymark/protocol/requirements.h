@@ -79,24 +79,27 @@ concept ReadsPackets = requires(typename P::Parser& parser, const typename P::Pa
 /// Packets to elements.  After accept() or end_of_trace(), drain() is called until the decoder is
 /// no longer busy().
 template <class P>
-concept DecodesPackets = requires(typename P::Decoder& decoder, const typename P::Decoder& asked,
-                                  const typename P::Packet& packet, std::span<Element> out) {
-  { decoder.accept(packet) } -> std::same_as<void>;
-  // There are no more packets: drain() gives the element kEndOfTrace at last.
-  { decoder.end_of_trace() } -> std::same_as<void>;
-  // Fills `out` from the front and returns the number.  It stops where a diagnostic comes
-  // first.
-  { decoder.drain(out) } -> std::same_as<std::size_t>;
-  // There are elements or diagnostics.
-  { asked.busy() } -> std::same_as<bool>;
-  // Records whose place is after all elements that were drained, and before the next one.
-  { asked.has_diagnostics() } -> std::same_as<bool>;
-  { asked.diagnostics() } -> std::convertible_to<std::span<const Diagnostic>>;
-  { decoder.clear_diagnostics() } -> std::same_as<void>;
-  // Nothing more is given before reset().
-  { asked.failed() } -> std::same_as<bool>;
-  { decoder.reset() } -> std::same_as<void>;
-};
+concept DecodesPackets =
+    requires(typename P::Decoder& decoder, const typename P::Decoder& asked,
+             const typename P::Packet& packet, const Diagnostic& record, std::span<Element> out) {
+      { decoder.accept(packet) } -> std::same_as<void>;
+      // There are no more packets: drain() gives the element kEndOfTrace at last.
+      { decoder.end_of_trace() } -> std::same_as<void>;
+      // Fills `out` from the front and returns the number.  It stops where a diagnostic comes
+      // first.
+      { decoder.drain(out) } -> std::same_as<std::size_t>;
+      // There are elements or diagnostics.
+      { asked.busy() } -> std::same_as<bool>;
+      // Records whose place is after all elements that were drained, and before the next one.
+      { asked.has_diagnostics() } -> std::same_as<bool>;
+      { asked.diagnostics() } -> std::convertible_to<std::span<const Diagnostic>>;
+      { decoder.clear_diagnostics() } -> std::same_as<void>;
+      // Adds one of the source, after the packets so far.
+      { decoder.add_diagnostic(record) } -> std::same_as<void>;
+      // Nothing more is given before reset().
+      { asked.failed() } -> std::same_as<bool>;
+      { decoder.reset() } -> std::same_as<void>;
+    };
 
 /// The meaning of packets for an index, in the order of their kinds.  The index of a landmark is
 /// filled in later.

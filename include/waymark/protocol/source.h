@@ -130,8 +130,8 @@ struct SourceStatistics {
 
 /// Options that the sources of all protocols take.
 struct SourceOptions {
-  bool decode = true;             ///< False: packets only, next() never gives elements.
-  std::uint32_t flags = 0;        ///< DecodeFlag bits.
+  bool decode = true;       ///< False: packets only, next() never gives elements.
+  std::uint32_t flags = 0;  ///< DecodeFlag bits.
   /// Faults of packets (Stage::kPackets) are reported although a decoder reports them in its own
   /// words, if the observer wants packets.
   bool packet_faults = false;

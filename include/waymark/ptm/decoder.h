@@ -82,6 +82,11 @@ class Decoder : private DecoderState {
   [[nodiscard]] bool has_diagnostics() const { return !diagnostics_.empty(); }
   [[nodiscard]] std::span<const Diagnostic> diagnostics() const { return diagnostics_; }
   void clear_diagnostics() { diagnostics_.clear(); }
+  /// A record of the source, after the packets so far.
+  void add_diagnostic(const Diagnostic& record) {
+    diagnostics_.push_back(record);
+    busy_ = true;
+  }
 
   /// A fatal error: nothing more is given before reset().
   [[nodiscard]] bool failed() const { return failed_; }
