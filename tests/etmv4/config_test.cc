@@ -76,12 +76,17 @@ TEST(Etmv4Config, wfi_is_a_waypoint_from_version_4_3_on) {
   EXPECT_TRUE(config.wfx_waypoints());
 }
 
-TEST(Etmv4Config, timestamp_markers_hold_timestamps_back_from_ete_1_1_on) {
+TEST(Etmv4Config, timestamp_markers_hold_timestamps_back_where_the_unit_has_them) {
   Config config = ete(0x47705A13);
-  config.trcidr0 |= 1U << 23;
   EXPECT_FALSE(config.timestamp_markers());
-  config.trcdevarch = 0x47715A13;
+  config.trcidr0 |= 1U << 23;
   EXPECT_TRUE(config.timestamp_markers());
+  config = etm(6);
+  config.trcidr0 |= 1U << 23;
+  EXPECT_TRUE(config.timestamp_markers());
+  // The bit is reserved before version 4.6.
+  config.trcidr1 = etm(5).trcidr1;
+  EXPECT_FALSE(config.timestamp_markers());
 }
 
 TEST(Etmv4Config, conditional_trace_needs_a_mode_that_exists) {

@@ -504,7 +504,7 @@ TEST_F(Etmv4Decoder, a_trace_info_between_valid_elements_leaves_the_return_stack
 
 TEST_F(Etmv4Decoder, an_exception_after_a_trace_info_takes_the_target_from_the_return_stack) {
   return_stack();
-  EXPECT_EQ(run({0xDA, 0xF7, 0x01, 0x00, 0x06, 0x1E, 0x95, 0x04}),
+  EXPECT_EQ(run({0xDA, 0xF7, 0x01, 0x00, 0x06, 0x1E, 0x9A, 0x04, 0x08, 0x00, 0x00}),
             "24 1000-1008 x2 N BR\n24 1008-100c x1 E BR link\n25 1018-1020 x2 E iBR ret\n"
             "28 100c-1010 x1 E iBR ret\n28 exception f returns to 1010\n");
 }
@@ -785,7 +785,14 @@ TEST_F(Etmv4Decoder, the_end_comes_even_without_synchronisation) {
   EXPECT_EQ(run_raw(std::vector<std::uint8_t>{}, true), "0 EO_TRACE( [end-of-trace])\n");
 }
 
-TEST_F(Etmv4Decoder, an_unfinished_packet_drops_the_queue_at_the_end) {
+TEST_F(Etmv4Decoder, what_waits_before_an_unfinished_packet_is_given_at_the_end) {
+  EXPECT_EQ(run({0x73, 0x95}, true),
+            "24 EVENT( Numbered:3; )\n"
+            "warning: The trace ends inside a packet.\n25 EO_TRACE( [end-of-trace])\n");
+}
+
+TEST_F(Etmv4Decoder, quirk_bad_packet_loses_queue) {
+  quirks.bad_packet_loses_queue = true;
   EXPECT_EQ(run({0x73, 0x95}, true),
             "warning: The trace ends inside a packet.\n25 EO_TRACE( [end-of-trace])\n");
 }
@@ -876,6 +883,7 @@ TEST_F(Etmv4DecoderM, a_return_address_inside_an_instruction_counts_it_as_the_la
 
 TEST_F(Etmv4DecoderM, quirk_exception_walk_runs_over) {
   quirks.exception_walk_runs_over = true;
+  quirks.reads_four_bytes = true;
   EXPECT_EQ(
       run_m({0x06, 0x05, 0x96, 0x01, 0x2D, 0x01}),
       "20 1000-100a x4 E iBR implied T32\n20 nacc 100a space 1\n20 exception 2 returns to 1002\n");

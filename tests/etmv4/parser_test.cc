@@ -453,7 +453,7 @@ TEST_F(Etmv4Parser, source_addresses_share_the_history) {
             "I_SRC_ADDR_S_IS0 : Source Address, Short, IS0.; Addr=0x0000000000000004 ~[0x4]\n"
             "I_ADDR_MATCH : Exact Address Match., [1]; Addr=0x0000000000000000; \n"
             "I_SRC_ADDR_MATCH : Exact Source Address Match., [1]; Addr=0x0000000000000004; \n"
-            "I_SCR_ADDR_L_32IS0 : Source Address, Long, 32 bit, IS0.; Addr=0x0000000000000004; \n");
+            "I_SRC_ADDR_L_32IS0 : Source Address, Long, 32 bit, IS0.; Addr=0x0000000000000004; \n");
 }
 
 // ---- Context; etmv4-ete.md 2.8 ------------------------------------------------------------------

@@ -179,7 +179,7 @@ TEST(PacketText, addresses_end_as_their_form_does) {
   EXPECT_EQ(text(address(PacketType::kAddress64Is0, 0xFFFFFFC0001AE0A0)),
             "I_ADDR_L_64IS0 : Address, Long, 64 bit, IS0.; Addr=0xFFFFFFC0001AE0A0; ");
   EXPECT_EQ(text(address(PacketType::kSource32Is0, 0x606C4, 32)),
-            "I_SCR_ADDR_L_32IS0 : Source Address, Long, 32 bit, IS0.; Addr=0x00000000000606C4; ");
+            "I_SRC_ADDR_L_32IS0 : Source Address, Long, 32 bit, IS0.; Addr=0x00000000000606C4; ");
   Packet packet = address(PacketType::kAddressMatch, 0x5910E8);
   packet.match_index = 1;
   EXPECT_EQ(text(packet), "I_ADDR_MATCH : Exact Address Match., [1]; Addr=0x00000000005910E8; ");
@@ -247,7 +247,7 @@ TEST(PacketText, q_shows_count_match_and_address) {
 
 TEST(PacketText, name_is_the_part_before_the_colon) {
   EXPECT_EQ(packet_name(PacketType::kAtomF3), "I_ATOM_F3");
-  EXPECT_EQ(packet_name(PacketType::kSource32Is0), "I_SCR_ADDR_L_32IS0");
+  EXPECT_EQ(packet_name(PacketType::kSource32Is0), "I_SRC_ADDR_L_32IS0");
   EXPECT_EQ(packet_name(PacketType::kNoErrorType), "I_NO_ERR_TYPE");
   EXPECT_EQ(packet_name(static_cast<PacketType>(0x600)), "I_UNKNOWN");
 }

@@ -61,10 +61,24 @@ TEST_F(FollowerTest, a_block_goes_on_into_the_next_region) {
   EXPECT_EQ(follower.block(0x1000, isa::Isa::kA64, 0).end, 0x100CU);
 }
 
-TEST_F(FollowerTest, t32_needs_four_readable_bytes) {
+TEST_F(FollowerTest, an_instruction_needs_its_own_bytes_only) {
   ASSERT_TRUE(image_.add_buffer(0x1000, std::vector<std::uint8_t>{0x00, 0xBF, 0x70, 0x47}));
   Follower follower(image_, kOptions, 1);
+  EXPECT_EQ(follower.block(0x1002, isa::Isa::kT32, 0).ended, BlockEnd::kWaypoint);
+  EXPECT_EQ(follower.block(0x1000, isa::Isa::kT32, 0).end, 0x1004U);
+}
+
+TEST_F(FollowerTest, half_of_an_instruction_is_not_accessible) {
+  ASSERT_TRUE(image_.add_buffer(0x1000, std::vector<std::uint8_t>{0x00, 0xBF, 0x00, 0xF0}));
+  Follower follower(image_, kOptions, 1);
   EXPECT_EQ(follower.block(0x1002, isa::Isa::kT32, 0).ended, BlockEnd::kNotAccessible);
+}
+
+TEST_F(FollowerTest, an_instruction_may_begin_in_one_region_and_end_in_another) {
+  ASSERT_TRUE(image_.add_buffer(0x1000, std::vector<std::uint8_t>{0x00, 0xF0}));
+  ASSERT_TRUE(image_.add_buffer(0x1002, std::vector<std::uint8_t>{0x00, 0xF8}));
+  Follower follower(image_, kOptions, 1);
+  EXPECT_EQ(follower.block(0x1000, isa::Isa::kT32, 0).end, 0x1004U);
 }
 
 TEST_F(FollowerTest, the_it_state_is_part_of_a_block) {

@@ -73,11 +73,12 @@ TEST_F(InstructionCacheTest, an_unknown_instruction_set_is_in_no_line) {
   EXPECT_EQ(steps.at(0, Isa::kUnknown), nullptr);
 }
 
-TEST_F(InstructionCacheTest, four_bytes_are_needed_for_two_as_well) {
+TEST_F(InstructionCacheTest, the_last_two_bytes_are_an_instruction) {
   program(0x1000, {0xBF00BF00});
   InstructionCache steps = cache();
   EXPECT_NE(steps.at(0x1000, Isa::kT32), nullptr);
-  EXPECT_EQ(steps.at(0x1002, Isa::kT32), nullptr);
+  EXPECT_NE(steps.at(0x1002, Isa::kT32), nullptr);
+  EXPECT_EQ(steps.at(0x1004, Isa::kT32), nullptr);
 }
 
 TEST_F(InstructionCacheTest, memory_spaces_do_not_answer_for_each_other) {

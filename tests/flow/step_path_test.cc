@@ -133,10 +133,10 @@ TEST_F(StepPathTest, a_target_without_code_is_a_place_where_nothing_can_be_taken
 
 TEST_F(StepPathTest, the_end_of_the_code_leaves_the_other_atoms) {
   StepPath path = this->path(kEnd - 4, Isa::kT32);
-  EXPECT_EQ(take(path, "EEE"), "8018E");
+  EXPECT_EQ(take(path, "EEE"), "8018E 801aE");
   EXPECT_EQ(turned_, Turn::kStuck);
-  EXPECT_EQ(left_, 2U);
-  EXPECT_EQ(path.address, kEnd - 2);
+  EXPECT_EQ(left_, 1U);
+  EXPECT_EQ(path.address, kEnd);
 }
 
 TEST_F(StepPathTest, without_a_cache_the_path_is_the_same) {

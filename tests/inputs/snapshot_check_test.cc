@@ -66,12 +66,16 @@ TEST(SnapshotCheck, adjacent_ranges_do_not_overlap_and_odd_sizes_are_rounded_dow
                   .problems.empty());
 }
 
-TEST(SnapshotCheck, ranges_in_disjoint_spaces_do_not_overlap) {
+TEST(SnapshotCheck, ranges_in_different_spaces_do_not_overlap) {
   EXPECT_TRUE(
       with_dumps(dump("a.bin", "address=0\nspace=S\n") + dump("b.bin", "address=0\nspace=N\n"))
           .problems.empty());
-  EXPECT_FALSE(
+  // The narrowest space wins.
+  EXPECT_TRUE(
       with_dumps(dump("a.bin", "address=0\nspace=S\n") + dump("b.bin", "address=0\nspace=EL3\n"))
+          .problems.empty());
+  EXPECT_FALSE(
+      with_dumps(dump("a.bin", "address=0\nspace=S\n") + dump("b.bin", "address=0\nspace=S\n"))
           .problems.empty());
 }
 

@@ -59,13 +59,13 @@ TEST(ItmDecoder, prescales_them_in_asynchronous_mode_only) {
             "0x0000000000000002) )\n");
 }
 
-TEST(ItmDecoder, marks_the_element_after_an_overflow_and_restarts_local_time) {
+TEST(ItmDecoder, marks_the_element_after_an_overflow_and_counts_local_time_on) {
   EXPECT_EQ(ItmBench{}.elements_after_async({0x20, 0x70, 0x19, 0xBB, 0x20}),
             "6 ITMTRACE(ITM_TS_LOCAL ( TS delta: 0x00000002, { TS Sync}; TS cumulative: "
             "0x0000000000000002) )\n"
             "8 ITMTRACE(ITM_OVERFLOW; ITM_SWIT (ch: 0x3; Data: 0xbb) )\n"
             "10 ITMTRACE(ITM_TS_LOCAL ( TS delta: 0x00000002, { TS Sync}; TS cumulative: "
-            "0x0000000000000002) )\n");
+            "0x0000000000000004) )\n");
 }
 
 TEST(ItmDecoder, numbers_ports_by_page) {

@@ -343,11 +343,11 @@ TEST(MtbDecoder, memory_that_cannot_be_read_ends_a_walk) {
   // The branch itself can be read again.
   EXPECT_EQ(rest(bench.run({branch(0x10C, 0x500, true), branch(0x10000, 0x200),
                             branch(0x202, 0x500), exception(0x600, 0x200)})),
-            "8 500-506 x3 E\n"
-            "8 ADDR_NACC( 0x506; Memspace [0xff:Any] )\n"
+            "8 500-508 x4 E\n"
+            "8 ADDR_NACC( 0x508; Memspace [0xff:Any] )\n"
             "16 200-204 x2 E iBR implied\n"
-            "24 500-506 x3 E\n"
-            "24 ADDR_NACC( 0x506; Memspace [0xff:Any] )\n"
+            "24 500-508 x4 E\n"
+            "24 ADDR_NACC( 0x508; Memspace [0xff:Any] )\n"
             "24 EXCEPTION(pref ret addr:0x600; excep num (0x00) )\n");
 }
 
@@ -355,8 +355,8 @@ TEST(MtbDecoder, a_branch_after_memory_that_cannot_be_read_is_a_range) {
   Bench bench;
   bench.code(0xC0, {0xBF00});
   EXPECT_EQ(rest(bench.run({branch(0x10C, 0xC0, true), branch(0x102, 0x10C)})),
-            "8 c0-c2 x1 E\n"
-            "8 ADDR_NACC( 0xc2; Memspace [0xff:Any] )\n"
+            "8 c0-c4 x2 E\n"
+            "8 ADDR_NACC( 0xc4; Memspace [0xff:Any] )\n"
             "8 102-106 x1 E BR link\n");
 }
 

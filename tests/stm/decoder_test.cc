@@ -17,7 +17,7 @@ StmBench bench() { return {}; }
 TEST(StmDecoder, data_before_and_after_the_first_master) {
   EXPECT_EQ(bench().elements(kStart + "FE 140 F30480 FA01021010 0"),
             "0 NO_SYNC( [init-decoder])\n"
-            "13 SWTRACE((Ma:0x??; Ch:0x?\?) +Mrk )\n"
+            "13 SWTRACE( (Ma:0x00; Ch:0x00) +Mrk )\n"
             "18 SWTRACE( (Ma:0x40; Ch:0x480) 0x01021010; +Mrk )\n"
             "23 EO_TRACE( [end-of-trace])\n");
 }
@@ -36,7 +36,7 @@ TEST(StmDecoder, global_error_invalidates_the_master) {
   EXPECT_EQ(bench().elements(kStart + "141 305 F277 411 142 412"),
             "0 NO_SYNC( [init-decoder])\n"
             "16 SWTRACE({Global Error.})\n"
-            "18 SWTRACE((Ma:0x??; Ch:0x?\?) 0x11; )\n"
+            "18 SWTRACE( (Ma:0x00; Ch:0x00) 0x11; )\n"
             "21 SWTRACE( (Ma:0x42; Ch:0x00) 0x12; )\n"
             "22 EO_TRACE( [end-of-trace])\n");
 }
@@ -59,7 +59,7 @@ TEST(StmDecoder, version_sets_master_and_channel_to_zero) {
 TEST(StmDecoder, frequency_and_what_coresight_does_not_send) {
   EXPECT_EQ(bench().elements(kStart + "F080124F800 F11234 F0A17 F022ABC F0F32C F0F00003938700"),
             "0 NO_SYNC( [init-decoder])\n"
-            "13 SWTRACE((Ma:0x??; Ch:0x?\?) 0x0124f800; Freq)\n"
+            "13 SWTRACE( (Ma:0x00; Ch:0x00) 0x0124f800; Freq)\n"
             "21 SWTRACE( (Ma:0x1234; Ch:0x00) 0x17; XSync )\n"
             "24 SWTRACE( (Ma:0x1234; Ch:0x00) 0xabc; User )\n"
             "27 SWTRACE( (Ma:0x1234; Ch:0x00) 0x2c; {Channel Error.})\n"
@@ -70,7 +70,7 @@ TEST(StmDecoder, frequency_and_what_coresight_does_not_send) {
 TEST(StmDecoder, unsynchronised_start) {
   EXPECT_EQ(bench().elements("12" + kStart + "411 0"),
             "0 NO_SYNC( [init-decoder])\n"
-            "14 SWTRACE((Ma:0x??; Ch:0x?\?) 0x11; )\n"
+            "14 SWTRACE( (Ma:0x00; Ch:0x00) 0x11; )\n"
             "15 EO_TRACE( [end-of-trace])\n");
 }
 
@@ -82,14 +82,14 @@ TEST(StmDecoder, bad_packet_is_recorded_and_decoding_goes_on) {
       "! The length nibble of the timestamp is F, which is not a valid length. Decoding resumes at "
       "the next ASYNC.\n"
       "18 NO_SYNC( [bad-packet])\n"
-      "32 SWTRACE((Ma:0x??; Ch:0x?\?) 0x12; )\n"
+      "32 SWTRACE( (Ma:0x00; Ch:0x00) 0x12; )\n"
       "33 EO_TRACE( [end-of-trace])\n");
 }
 
 TEST(StmDecoder, async_within_a_packet_is_recorded) {
   const std::string text = bench().elements(kStart + "141 4A" + kStart + "412 0");
   EXPECT_NE(text.find("! This ASYNC begins inside the previous packet"), std::string::npos) << text;
-  EXPECT_NE(text.find("SWTRACE((Ma:0x??; Ch:0x?\?) 0x12; )"), std::string::npos) << text;
+  EXPECT_NE(text.find("SWTRACE( (Ma:0x00; Ch:0x00) 0x12; )"), std::string::npos) << text;
 }
 
 TEST(StmDecoder, reference_ends_at_a_bad_packet) {
