@@ -83,19 +83,19 @@ TEST(StmNibbleOrder, what_is_in_force_is_put_right_when_the_order_is_found) {
   const std::string found =
       "! This packet shows the nibble order, which was unknown until now. Fields of earlier "
       "packets were read in the wrong order.\n";
-  EXPECT_EQ(bench.elements(kStart + "121 343 45a F0800783930 45a"),
+  EXPECT_EQ(bench.elements(kStart + "121 343 45A F0800783930 45A"),
             "0 NO_SYNC( [init-decoder])\n"
             "16 SWTRACE( (Ma:0x21; Ch:0x43) 0x5a; )\n" +
                 found +
                 "17 SWTRACE( (Ma:0x12; Ch:0x34) 0x03938700; Freq)\n"
                 "23 SWTRACE( (Ma:0x12; Ch:0x34) 0xa5; )\n"
                 "24 EO_TRACE( [end-of-trace])\n");
-  EXPECT_EQ(bench.elements(kStart + "F16500 F34321 365 F0800783930 45a0"),
+  EXPECT_EQ(bench.elements(kStart + "F16500 F34321 365 F0800783930 45A0"),
             "0 NO_SYNC( [init-decoder])\n" + found +
                 "20 SWTRACE( (Ma:0x56; Ch:0x1256) 0x03938700; Freq)\n"
                 "26 SWTRACE( (Ma:0x56; Ch:0x1256) 0xa5; )\n"
                 "27 EO_TRACE( [end-of-trace])\n");
-  EXPECT_EQ(bench.elements(kStart + "F0800783930 121 45a0").find('!'), std::string::npos)
+  EXPECT_EQ(bench.elements(kStart + "F0800783930 121 45A0").find('!'), std::string::npos)
       << "nothing was misread";
 }
 
