@@ -27,7 +27,8 @@ constexpr std::string_view kT32 = "00FEE890 BF00BF00 4770BF00";
 constexpr std::string_view kLoop = "F00FBF00 BF00C003";
 // 1000 NOP; CLRM {APSR}; NOP; BX lr
 constexpr std::string_view kClrm = "E89FBF00 BF008000 00004770";
-constexpr std::string_view kLastHalfword = "00004770";  // BX LR
+// 1000 NOP; NOP; BX LR
+constexpr std::string_view kLastHalfword = "BF00BF00 00004770";
 constexpr std::size_t kLongMemory = 12U << 20;
 
 constexpr std::uint32_t kCycles = 0x1000;
