@@ -252,7 +252,7 @@ void HumanWriter::name_core(TraceId id, std::string name) {
 }
 
 void HumanWriter::name_exceptions(TraceId id, ExceptionNumbers numbers) {
-  if (id < kTraceIdCount) exceptions_[id] = numbers;
+  if (id < kTraceIdCount) cores_.exceptions[id] = numbers;
 }
 
 void HumanWriter::header() {
@@ -645,7 +645,7 @@ void HumanWriter::write_exception(const Element& element) {
   }
   out_.dec(element.number);
   if (element.trace_id < kTraceIdCount) {
-    const std::string name = exception_name(exceptions_[element.trace_id], element.number);
+    const std::string name = exception_name(cores_.exceptions[element.trace_id], element.number);
     if (!name.empty()) {
       out_.put(" (");
       out_.put(name);

@@ -111,8 +111,8 @@ class HumanWriter {
     bool text_complete = false;
     bool stamped = false;
     bool time_is_least = false;  ///< Trace was lost since the last global timestamp.
-    bool late = false;         ///< The time is that of the packet or the stamp, not of the event.
-    std::uint64_t time = 0;    ///< If the item has a timestamp.
+    bool late = false;           ///< The time is that of the packet or the stamp, not of the event.
+    std::uint64_t time = 0;      ///< If the item has a timestamp.
     std::uint64_t number = 0;  ///< The number of the text or damage record, counted from the start.
   };
 
@@ -125,6 +125,7 @@ class HumanWriter {
   struct Cores {
     std::array<std::string, kTraceIdCount> names{};
     std::size_t width = 0;  ///< The column's; 0: there is none.
+    std::array<ExceptionNumbers, kTraceIdCount> exceptions{};
   };
   void add(const Element& element);
   void add_itm(const Element& element);
@@ -160,7 +161,6 @@ class HumanWriter {
   Instructions* instructions_ = nullptr;
   bool shows_times_ = false;
   Cores cores_;
-  std::array<ExceptionNumbers, kTraceIdCount> exceptions_{};
   Lines lines_;
   // The data to which items refer; the first belongs to the first such item that is not written
   // yet.
