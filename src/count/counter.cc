@@ -118,8 +118,8 @@ void Counter::select(const Element& element, TraceIndex index) {
   if (is_selected(element, index)) return;
   Context context = context_of(element);
   if (task_.selector != nullptr) {
-    const image::ImageSelector::Task task = task_.selector->task_at(
-        index, element.trace_id, execution_context(element));
+    const image::ImageSelector::Task task =
+        task_.selector->task_at(index, element.trace_id, execution_context(element));
     context.task = task.id;
     task_.begin = task.begin;
     task_.end = task.end;

@@ -162,8 +162,7 @@ void Decoder::refresh() {
 }
 
 void Decoder::select_memory(TraceIndex index) {
-  path_.follower().select(space_of(context_),
-                          execution_context(context_), index);
+  path_.follower().select(space_of(context_), execution_context(context_), index);
   memory_from_ = path_.follower().covers_from();
   path_.cut();
 }

@@ -14,7 +14,8 @@ constexpr std::array kFirst = {
     TableColumn{.stored = {.name = "slice", .type = kUint32},
                 .meaning = "the number of the slice of the input, from 0, with --slice-bytes; else "
                            "0; `part, slice, seq` is the order"},
-    TableColumn{.stored = {.name = "record", .type = kText}, .meaning = "`element`, `damage` or `note`"},
+    TableColumn{.stored = {.name = "record", .type = kText},
+                .meaning = "`element`, `damage` or `note`"},
     nullable("index", kUint64, "the byte of the trace at which it begins"),
     nullable("id", kUint8, "the trace ID of its source"),
     nullable("time", kUint64,

@@ -261,8 +261,8 @@ void EventClock::give_held(std::uint64_t time) {
   held_.clear();
 }
 
-// The loss before an element of an ITM is an event of its own: what came before it does not have the
-// time of what comes after it.
+// The loss before an element of an ITM is an event of its own: what came before it does not have
+// the time of what comes after it.
 void EventClock::give_loss(const Element& element, std::uint64_t time) {
   Element loss = element;
   loss.kind = ElementKind::kNoSync;

@@ -254,8 +254,7 @@ Result<void> CaptureBuilder::add_images() {
       return fail(records.error().code, fmt::format("--image: {}", records.error().detail));
     if (*records) {
       for (const MemoryBlock& block : (*records)->blocks)
-        WAYMARK_TRY(
-            capture_.image_->add_buffer(block.address, block.bytes, file.space, file.path));
+        WAYMARK_TRY(capture_.image_->add_buffer(block.address, block.bytes, file.space, file.path));
       if (!(*records)->ended) note_no_end_record(file.path);
       continue;
     }

@@ -328,18 +328,16 @@ Result<void> CaptureBuilder::read_perf_input() {
   given.reserve(options_.programs.size());
   for (const ProgramFile& program : options_.programs) given.push_back(program.path);
   add_kernel_of_folder();
-  input.programs =
-      std::make_unique<perf::ProgramFiles>(perf::ProgramSearch{.roots = options_.roots,
-                                                               .given = std::move(given),
-                                                               .caches = options_.caches,
-                                                               .vmlinux = options_.vmlinux,
-                                                               .kallsyms = options_.kallsyms,
-                                                               .kcore = options_.kcore,
-                                                               .guest_vmlinux =
-                                                                   options_.guest_vmlinux,
-                                                               .guest_kallsyms =
-                                                                   options_.guest_kallsyms,
-                                                               .fetch = options_.fetch});
+  input.programs = std::make_unique<perf::ProgramFiles>(
+      perf::ProgramSearch{.roots = options_.roots,
+                          .given = std::move(given),
+                          .caches = options_.caches,
+                          .vmlinux = options_.vmlinux,
+                          .kallsyms = options_.kallsyms,
+                          .kcore = options_.kcore,
+                          .guest_vmlinux = options_.guest_vmlinux,
+                          .guest_kallsyms = options_.guest_kallsyms,
+                          .fetch = options_.fetch});
   WAYMARK_TRY(check_kernel(*input.programs));
   input.jitted = perf::add_jitted_code(input.recording, *input.programs);
   for (const perf::Note& each : input.jitted.notes) note(each.text, each.severity);

@@ -47,8 +47,7 @@ Bytes CodeMemory::read(const Element& element, std::uint64_t address,
   const image::Image& image =
       selector == nullptr
           ? image_
-          : selector->image_at(element.index, element.trace_id,
-                               execution_context(element));
+          : selector->image_at(element.index, element.trace_id, execution_context(element));
   return image.read(address, spaces_[element.trace_id](element), element.trace_id, scratch);
 }
 

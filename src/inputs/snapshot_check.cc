@@ -150,9 +150,9 @@ class Checker {
                        .space = space.value_or(image::kSpaceAny)});
   }
 
-  // One sweep over the ranges by start.  `reach` holds for each set of spaces the range that reaches
-  // furthest: those in other spaces may overlap.  Each range is compared only with those, so that
-  // many overlaps cost no more than one.
+  // One sweep over the ranges by start.  `reach` holds for each set of spaces the range that
+  // reaches furthest: those in other spaces may overlap.  Each range is compared only with those,
+  // so that many overlaps cost no more than one.
   void report_overlaps() {
     std::ranges::sort(ranges_, {}, [](const Range& r) { return std::pair(r.first, r.order); });
     std::map<image::SpaceMask, const Range*> reach;

@@ -88,8 +88,8 @@ struct Parts {
           time_ += packet.value * prescale_;
           return emit({.value = time_, .kind = LandmarkKind::kTimestamp});
         case PacketType::kHardware: {
-          const DwtEvent event = dwt_event(packet.source, packet.size,
-                                           static_cast<std::uint32_t>(packet.value));
+          const DwtEvent event =
+              dwt_event(packet.source, packet.size, static_cast<std::uint32_t>(packet.value));
           if (event.kind == DwtKind::kException && event.action == DwtExceptionAction::kEntered)
             emit({.value = event.exception, .kind = LandmarkKind::kException});
           return;

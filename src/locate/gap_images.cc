@@ -12,8 +12,7 @@ void GapImages::choose(std::int32_t pid) {
 }
 
 const perf::Task& GapImages::task_of(const Element& element) {
-  return tasks_.task(element.index, element.trace_id,
-                     execution_context(element));
+  return tasks_.task(element.index, element.trace_id, execution_context(element));
 }
 
 bool GapImages::is_free(std::uint64_t address, std::uint64_t size) const {

@@ -85,7 +85,8 @@ void HumanWriter::write_itm(const Item& item) {
   }
   if (functions_) write_function(*functions_, item.element);
   if (item.stamped) {
-    out_.put(item.time_is_least ? std::string_view(", time at least ") : std::string_view(", time "));
+    out_.put(item.time_is_least ? std::string_view(", time at least ")
+                                : std::string_view(", time "));
     out_.dec(item.time);
     if (item.late && !item.time_is_least) out_.put(" at the latest");
   }

@@ -32,7 +32,8 @@ void write_exception(TextBuffer& out, const DwtEvent& event) {
   out.dec(event.exception);
   out.put(") ");
   const std::string_view action = action_word(event.action);
-  out.put(action.empty() ? std::string_view("has the reserved action 0: the packet is damaged") : action);
+  out.put(action.empty() ? std::string_view("has the reserved action 0: the packet is damaged")
+                         : action);
 }
 
 void write_hex(TextBuffer& out, const Element& element) {

@@ -44,7 +44,8 @@ class PartFinder {
       }
       if (range.mapping->in_kernel && add_kcore(range)) continue;
       if (range.mapping->path.starts_with(kKernelName)) {
-        add_kernel(range, files_.kernel(recorded_id(recording_, kKernelName)), files_.kernel_names());
+        add_kernel(range, files_.kernel(recorded_id(recording_, kKernelName)),
+                   files_.kernel_names());
       } else {
         add_file(range);
       }

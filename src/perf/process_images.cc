@@ -286,8 +286,7 @@ perf::Task ProcessImages::task_in(Moment moment, std::int32_t tid) const {
   }
   const auto* memory = value_at(histories_.memory, task.pid, moment);
   // A guest does not see the memory of its host.
-  if (memory == nullptr && tid != TaskId::kGuest)
-    memory = value_at(histories_.memory, -1, moment);
+  if (memory == nullptr && tid != TaskId::kGuest) memory = value_at(histories_.memory, -1, moment);
   if (memory != nullptr) task.memory = *memory;
   return task;
 }

@@ -205,8 +205,8 @@ void LineReader::end_sequence() {
   }
 }
 
-// Within a sequence, addresses only increase.  A rewritten program may go on elsewhere without an end
-// before it: then the rows up to here are a sequence of their own.
+// Within a sequence, addresses only increase.  A rewritten program may go on elsewhere without an
+// end before it: then the rows up to here are a sequence of their own.
 void LineReader::set_address(std::uint64_t address) {
   if (table_.rows.size() > first_row_ && address != row_.address) {
     // Nothing says how far the last row reaches.

@@ -67,8 +67,7 @@ void Decoder::select_memory(TraceIndex index) {
   // Every element has the context; nothing else of a range survives it.
   range_ = context_;
   range_.kind = ElementKind::kInstrRange;
-  path_.follower().select(space_of(context_),
-                          execution_context(context_), index);
+  path_.follower().select(space_of(context_), execution_context(context_), index);
   memory_from_ = path_.follower().covers_from();
   path_.cut();
 }

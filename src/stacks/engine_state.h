@@ -95,11 +95,11 @@ struct Engine::Thread {
   std::vector<Frame> frames{};
   std::size_t suspects = 0;  ///< The number of frames at the bottom that may have ended at a gap.
   bool away = false;  ///< Another thread runs, and the sink knows that this one left its frames.
-  std::uint32_t barrier = 0;  ///< 1 + the place of the uppermost barrier; 0: none.
-  std::uint64_t folded = 0;   ///< Calls beyond the greatest depth that have not returned.
+  std::uint32_t barrier = 0;      ///< 1 + the place of the uppermost barrier; 0: none.
+  std::uint64_t folded = 0;       ///< Calls beyond the greatest depth that have not returned.
   std::uint32_t transaction = 0;  ///< 1 + the number of frames where it began; 0: none is open.
-  NodeId root = kRootNode;    ///< The parent of the lowest frame that is not a suspect.
-  Exit exit{};                ///< When another thread went on.
+  NodeId root = kRootNode;        ///< The parent of the lowest frame that is not a suspect.
+  Exit exit{};                    ///< When another thread went on.
   /// The result of save(), while the thread has not run since.
   std::shared_ptr<const SavedThread> saved{};
 };

@@ -145,7 +145,7 @@ std::size_t Parser::withdraw() {
 
 bool Parser::next(Packet& packet) {
   if (!synced_) [[unlikely]]
-    return !quirks_.unsynced_by_block           ? next_unsynced(packet)
+    return !quirks_.unsynced_by_block          ? next_unsynced(packet)
            : quirks_.unsynced_bytes_miscounted ? next_unsynced_block(packet)
                                                : next_unsynced_segment(packet);
   if (carry_.active) [[unlikely]]

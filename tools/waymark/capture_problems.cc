@@ -132,12 +132,10 @@ void ElementFacts::add(const Element& element) {
       zero_timestamps += element.timestamp == 0 ? 1 : 0;
       break;
     case ElementKind::kNoSync:
-      overflows +=
-          element.reason == static_cast<std::uint8_t>(UnsyncReason::kOverflow) ? 1 : 0;
+      overflows += element.reason == static_cast<std::uint8_t>(UnsyncReason::kOverflow) ? 1 : 0;
       break;
     case ElementKind::kTraceOn:
-      overflows +=
-          element.reason == static_cast<std::uint8_t>(TraceOnReason::kOverflow) ? 1 : 0;
+      overflows += element.reason == static_cast<std::uint8_t>(TraceOnReason::kOverflow) ? 1 : 0;
       break;
     case ElementKind::kItmTrace:
       overflows += (element.extra & kItmOverflow) != 0 ? 1 : 0;

@@ -41,8 +41,8 @@ struct Contents {
   std::string index{};  ///< Where the counts come from; empty: the trace was read.
   std::vector<inputs::SourceFacts> facts{};  ///< In the order of the capture's sources.
   inputs::NotableSources notable{};
-  TraceIndex failed_at = kNoIndex;  ///< Decoding could not go on after this byte.
-  std::uint64_t frame_damage = 0;   ///< Records of damage of the frames.
+  TraceIndex failed_at = kNoIndex;             ///< Decoding could not go on after this byte.
+  std::uint64_t frame_damage = 0;              ///< Records of damage of the frames.
   std::map<TraceId, ElementFacts> elements{};  ///< Of sources with elements, if they were decoded.
 
   void add(std::span<const Element> all) {

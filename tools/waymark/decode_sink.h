@@ -55,11 +55,11 @@ struct SinkOptions {
   outputs::NameDetails details{};    ///< What is shown besides their names.
   /// Lists the instructions of ranges; empty: none are wanted.
   std::shared_ptr<outputs::InstructionPool> instructions{};
-  outputs::HumanWriter::ProcessNamer processes{};  ///< Names processes; may be empty.
+  outputs::HumanWriter::ProcessNamer processes{};       ///< Names processes; may be empty.
   outputs::HumanWriter::ThreadInVmid thread_in_vmid{};  ///< May be empty.
-  std::shared_ptr<MissingPrograms> missing{};      ///< Collects what is missing; may be nullptr.
-  std::optional<Selection> selection{};            ///< Only these elements are shown.
-  outputs::Style style{};                          ///< Of text.
+  std::shared_ptr<MissingPrograms> missing{};  ///< Collects what is missing; may be nullptr.
+  std::optional<Selection> selection{};        ///< Only these elements are shown.
+  outputs::Style style{};                      ///< Of text.
 };
 
 /// The header line of CSV with these options.

@@ -313,9 +313,9 @@ int run(const InfoOptions& options) {
       capture->tree().set_observer(&*processes);
       contents.processes = &*processes;
     }
-    code = run_capture(
-        *capture, *output,
-        {.on_elements = [&](std::span<const Element> elements) { contents.add(elements); }});
+    code = run_capture(*capture, *output, {.on_elements = [&](std::span<const Element> elements) {
+      contents.add(elements);
+    }});
     if (code == kInterrupted) return code;
     for (const inputs::CaptureSource& source : capture->sources())
       contents.counts[source.id] = source.source->statistics();

@@ -191,7 +191,8 @@ void write_recording_text(TextBuffer& out, const inputs::Capture& capture,
   constexpr std::string_view kProcessRow = "  {:>8} {:<16} {:>12}\n";
   out.put(fmt::format(kProcessRow, "pid", "name", "bytes"));
   for (const auto& [pid, process] : ordered(*processes)) {
-    out.put(fmt::format(kProcessRow, pid == TaskId::kGuest ? std::string("guest")
+    out.put(fmt::format(kProcessRow,
+                        pid == TaskId::kGuest ? std::string("guest")
                         : pid < 0             ? std::string("unknown")
                                               : std::to_string(pid),
                         escaped(process.name), process.bytes));

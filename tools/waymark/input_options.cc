@@ -166,9 +166,10 @@ void add_options_of_recordings(Command& command, InputOptions& options) {
       ->type_name("FILE")
       ->group(kRecordingGroup);
   command
-      .add_option("--guest-vmlinux", options.guest_vmlinux,
-                  "The kernel that a guest ran, as an ELF file with symbols: code at EL1 under a host "
-                  "at EL2")
+      .add_option(
+          "--guest-vmlinux", options.guest_vmlinux,
+          "The kernel that a guest ran, as an ELF file with symbols: code at EL1 under a host "
+          "at EL2")
       ->type_name("FILE")
       ->group(kRecordingGroup);
   command

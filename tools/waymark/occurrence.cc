@@ -158,7 +158,8 @@ std::optional<std::uint64_t> Occurrence::happens(const Element& element, std::st
     case Kind::kText:
       // Text does not continue after a loss.
       if (is_loss(element))
-        std::erase_if(lines_, [&](const auto& line) { return line.first.first == element.trace_id; });
+        std::erase_if(lines_,
+                      [&](const auto& line) { return line.first.first == element.trace_id; });
       if (element.kind == ElementKind::kCustom) return now(message.contains(name_));
       return now(is_port_write(element) && ends_line(element));
   }

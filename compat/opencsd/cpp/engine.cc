@@ -256,8 +256,8 @@ void Engine::on_diagnostic(const Diagnostic& record) {
                         static_cast<ocsd_err_t>(wording.number), narrow(wording.index),
                         record.trace_id == kNoTraceId ? OCSD_BAD_CS_SRC_ID : record.trace_id,
                         std::string(wording.text));
-  // A decode tree attaches its logger only to the decoder (frames.md 8); a client without a tree may
-  // attach one to the packet processor, which then says what is wrong with a packet.
+  // A decode tree attaches its logger only to the decoder (frames.md 8); a client without a tree
+  // may attach one to the packet processor, which then says what is wrong with a packet.
   if (packets) return log(error);
   if (decoder_ != nullptr) decoder_->log(error);
   // The answer to the end replaces that to the packet that it cuts (frames.md 8).

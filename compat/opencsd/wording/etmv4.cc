@@ -14,8 +14,9 @@ Words etmv4_words(const Diagnostic& record, Wording& wording) {
     case Finding::kNotInThisMode:
       return "Invalid packet type for trace mode.";
     case Finding::kReservedInConfig:
-      return level_in_use().number < kLevel181 ? "Unknown packet type."
-                                               : "Packet header reserved for current configuration.";
+      return level_in_use().number < kLevel181
+                 ? "Unknown packet type."
+                 : "Packet header reserved for current configuration.";
     case Finding::kUnknownPacket:
     case Finding::kEndsInPacket:
       return "Unknown packet type.";

@@ -52,7 +52,7 @@ struct ExecutionContext {
   constexpr ExecutionContext(std::uint64_t number, std::uint8_t exception_level = kNoLevel)
       : process(number), level(exception_level) {}
 
-  std::uint64_t process = 0;  ///< The context ID, and above it the VMID; 0: not known.
+  std::uint64_t process = 0;      ///< The context ID, and above it the VMID; 0: not known.
   std::uint8_t level = kNoLevel;  ///< The exception level; kNoLevel: not known.
   friend constexpr bool operator==(const ExecutionContext&, const ExecutionContext&) = default;
 };

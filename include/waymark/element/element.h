@@ -72,8 +72,8 @@ enum ElementFlag : std::uint16_t {
   kElementVmidValid = 1 << 9,        ///< vmid has been seen.
   kElementElValid = 1 << 10,         ///< exception_level has been seen.
   kElement64Bit = 1 << 11,           ///< The PE executes in AArch64 state.
-  /// The time is at least `timestamp`: its upper bits were lost or never sent, or, for the local time
-  /// of an ITM, packets were lost and no global timestamp has come since.
+  /// The time is at least `timestamp`: its upper bits were lost or never sent, or, for the local
+  /// time of an ITM, packets were lost and no global timestamp has come since.
   kElementTimeIsPartial = 1 << 13,
   kElementDataMarker = 1 << 12,  ///< Exception: only transfers of its entry follow.
 };

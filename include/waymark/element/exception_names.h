@@ -1,5 +1,5 @@
-// The names of exceptions, as Arm's manuals have them.  Listings in the format of the reference have
-// other words: those of the packets of each protocol.
+// The names of exceptions, as Arm's manuals have them.  Listings in the format of the reference
+// have other words: those of the packets of each protocol.
 #pragma once
 
 #include <cstdint>

@@ -98,7 +98,8 @@ class Follower {
   Follower(const Follower& other);
   Follower& operator=(const Follower&) = delete;
 
-  /// Selects what is read from now on.  Flushes if the image has changed: earlier blocks are gone then.
+  /// Selects what is read from now on.  Flushes if the image has changed: earlier blocks are gone
+  /// then.
   void select(image::SpaceMask space, ExecutionContext context, TraceIndex index = 0);
 
   /// The longest block, in instructions; 0: no limit (the walk ends where the image does).

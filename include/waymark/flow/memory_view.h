@@ -31,7 +31,8 @@ class MemoryView {
   /// False once the image has changed; then forget() before going on.
   [[nodiscard]] bool current() const { return version_ == image_->version(); }
 
-  /// Selects the memory of what executes in `context` at a place of the trace.  False: the numbers were forgotten, because the image has changed.
+  /// Selects the memory of what executes in `context` at a place of the trace.  False: the numbers
+  /// were forgotten, because the image has changed.
   [[nodiscard]] bool select(image::SpaceMask space, ExecutionContext context, TraceIndex index);
 
   /// Whether what is selected holds at a place of the trace too.  Without a selector, it does

@@ -59,9 +59,9 @@ class ImageSelector;
 /// The memory of one target. Only one thread at a time may add and remove, and not while decoders
 /// read. Any number of threads may read (callbacks must be safe for that).
 ///
-/// Two regions may share addresses if they are not in exactly the same spaces (else kConflict).  A read
-/// takes the region in the fewest spaces, so a region in EL1N hides one in all spaces; of several of
-/// these, the one added first.
+/// Two regions may share addresses if they are not in exactly the same spaces (else kConflict).  A
+/// read takes the region in the fewest spaces, so a region in EL1N hides one in all spaces; of
+/// several of these, the one added first.
 class Image {
  public:
   Image();
@@ -95,9 +95,9 @@ class Image {
   /// is none.
   Result<void> remove(std::uint64_t address, SpaceMask space);
 
-  /// Readable bytes from `address` on, inside one region, up to where another one hides it: a view into the region, or, for a
-  /// callback, what it wrote into `scratch`.  Empty: not readable.  The view lives until the image
-  /// changes or `scratch` does.
+  /// Readable bytes from `address` on, inside one region, up to where another one hides it: a view
+  /// into the region, or, for a callback, what it wrote into `scratch`.  Empty: not readable.  The
+  /// view lives until the image changes or `scratch` does.
   [[nodiscard]] Bytes read(std::uint64_t address, SpaceMask space, TraceId trace_id,
                            std::span<std::uint8_t> scratch) const;
 

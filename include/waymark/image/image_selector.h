@@ -17,7 +17,8 @@ class ImageSelector {
   ImageSelector& operator=(const ImageSelector&) = delete;
   virtual ~ImageSelector() = default;
 
-  /// The image of what a source executed at a place of the trace.  The image lives as long as the selector, and may be empty.
+  /// The image of what a source executed at a place of the trace.  The image lives as long as the
+  /// selector, and may be empty.
   [[nodiscard]] virtual const Image& image_at(TraceIndex index, TraceId trace_id,
                                               ExecutionContext context) const = 0;
 

@@ -33,7 +33,8 @@ struct Quirks {
   bool element_flags_lost = false;
   /// The upper half of a global timestamp makes an element even if no lower half was seen.
   bool upper_half_alone = false;
-  /// Contradictions of ITM_TCR are not reported, nor that the trace ends inside a packet.  `94 82 cf fa 37` with GTSFREQ 0
+  /// Contradictions of ITM_TCR are not reported, nor that the trace ends inside a packet.  `94 82
+  /// cf fa 37` with GTSFREQ 0
   bool contradictions_unreported = false;
   /// The local time begins at 0 again after an overflow, after a bad packet and where the stream is
   /// not synchronised.  `c0 64 70 c0 14`

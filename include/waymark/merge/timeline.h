@@ -90,8 +90,8 @@ class Timeline {
   std::deque<TimedRecord> records_;   ///< The first settled_ have their time.
   std::deque<std::uint64_t> cycles_;  ///< Per record that is not settled: the cycles before it.
   std::size_t settled_ = 0;
-  std::size_t stamped_ = 0;     ///< The first of cycles_ after the last local timestamp.
-  std::uint64_t progress_ = 0;  ///< Cycles since the last timestamp.
+  std::size_t stamped_ = 0;        ///< The first of cycles_ after the last local timestamp.
+  std::uint64_t progress_ = 0;     ///< Cycles since the last timestamp.
   bool progress_is_whole_ = true;  ///< None of them were lost.
   std::uint64_t last_time_ = 0;
   std::optional<std::uint64_t> time_before_;  ///< The timestamp before last_time_.

@@ -43,8 +43,9 @@ struct Mismatch {
 
 /// Compares elements with the image.  What it finds, no right image can explain: a branch of which
 /// the image knows the target, and execution that continues elsewhere, for instance.  It does not
-/// find all differences.  Where damage of the trace may be the cause, it finds nothing: a packet whose
-/// bytes were changed can be a valid one that leads astray, until a bad packet shows the damage.
+/// find all differences.  Where damage of the trace may be the cause, it finds nothing: a packet
+/// whose bytes were changed can be a valid one that leads astray, until a bad packet shows the
+/// damage.
 ///
 /// Sources are decoded with DecodeFlag::kReportLostAtoms for it.  One owner; not thread safe.
 class Finder {

@@ -68,10 +68,10 @@ struct ProgramSearch {
   std::vector<std::string> given{};
   /// Folders as `perf buildid-cache` and `perf archive` make them.
   std::vector<std::string> caches{};
-  std::string vmlinux{};   ///< The kernel with its symbols.
-  std::string kallsyms{};  ///< A copy of /proc/kallsyms.
-  std::string kcore{};     ///< A copy of /proc/kcore.
-  std::string guest_vmlinux{};   ///< The same of the kernel that guests run.
+  std::string vmlinux{};        ///< The kernel with its symbols.
+  std::string kallsyms{};       ///< A copy of /proc/kallsyms.
+  std::string kcore{};          ///< A copy of /proc/kcore.
+  std::string guest_vmlinux{};  ///< The same of the kernel that guests run.
   std::string guest_kallsyms{};
   /// Asks debuginfod for what is nowhere else.  Nothing: it is not asked.
   std::function<std::optional<std::string>(const std::vector<std::uint8_t>& build_id)> fetch{};

@@ -34,7 +34,8 @@ struct Quirks {
   /// A pop from the empty return stack ends decoding.  Section 9.7.
   bool empty_stack_is_fatal = false;
   /// The loss of synchronisation after a bad packet has no reason and no record, and neither have
-  /// reserved headers, contradictions of the registers and a packet in which the trace ends.  Section 9.6; `00 00 84`
+  /// reserved headers, contradictions of the registers and a packet in which the trace ends.
+  /// Section 9.6; `00 00 84`
   bool bad_packet_unreported = false;
   /// Context elements outside an I-sync carry the instruction set of the last range.  Section 9.6.
   bool context_isa_stale = false;

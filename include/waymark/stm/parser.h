@@ -240,7 +240,7 @@ class Parser : private ParserState, frames::BlockReader {
   std::uint8_t block_fs_ = 0;
   TraceIndex run_of_fs_index_ = 0;
   std::optional<std::uint8_t> made_up_prefix_;  ///< The rest of the byte in which it ends.
-  std::vector<std::uint8_t> async_;  ///< Without it: the bytes of the ASYNC that is due.
+  std::vector<std::uint8_t> async_;             ///< Without it: the bytes of the ASYNC that is due.
 
   // The bytes of the last packet.
   const std::uint8_t* raw_ = nullptr;

@@ -27,14 +27,15 @@ struct Quirks {
   /// Fields of several nibbles begin with the most significant nibble, whatever the stream shows.
   /// Nibbles F08 00783930, a frequency of 60 MHz
   bool most_nibble_first_only = false;
-  /// Contradictions of the registers are not reported, nor that the trace ends inside a packet.  A timestamp with TSEN 0
+  /// Contradictions of the registers are not reported, nor that the trace ends inside a packet.  A
+  /// timestamp with TSEN 0
   bool contradictions_unreported = false;
   /// With unsynced_by_block: the length of a NOTSYNC and the position of the ASYNC after it are
   /// counted in 8 bits.  F nibbles held back from the previous block are counted again, so that
   /// bytes beyond the block are shown; the bytes of the ASYNC are made up.  Capture stm_only,
   /// Idx:144 to 2400
   bool unsynced_bytes_miscounted = false;
-  /// The master and the channel are not known after a VERSION packet, which sets both to 0.  Capture
+  /// The master and the channel are not known after a VERSION packet, which sets both to 0. Capture
   /// stm_only, Idx:2873
   bool version_leaves_ids_unknown = false;
   /// A VERSION packet does not set the master and the channel to 0.  Nibbles 114 335 F003 412
