@@ -59,6 +59,7 @@ class Decoder {
   [[nodiscard]] bool has_diagnostics() const;
   [[nodiscard]] std::span<const Diagnostic> diagnostics() const;
   void clear_diagnostics();
+  void add_diagnostic(const Diagnostic& record);
   [[nodiscard]] bool failed() const;
   void reset();
   void jump();

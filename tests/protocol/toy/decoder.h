@@ -25,6 +25,7 @@ class Decoder {
   [[nodiscard]] bool has_diagnostics() const { return !diagnostics_.empty(); }
   [[nodiscard]] std::span<const Diagnostic> diagnostics() const { return diagnostics_; }
   void clear_diagnostics() { diagnostics_.clear(); }
+  void add_diagnostic(const Diagnostic& record) { diagnostics_.push_back(record); }
   [[nodiscard]] static bool failed() { return false; }
   void reset();
 
