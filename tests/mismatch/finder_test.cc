@@ -142,7 +142,7 @@ TEST_F(FinderTest, a_return_leads_to_a_call) {
   // A return that was met after a contradiction may not have been executed.
   see({simple(ElementKind::kTraceOn), range(0x100C, 3, kBranch, false), ret(),
        range(0x100C, 2, kBranch, false)});
-  EXPECT_EQ(found().size(), 4U);
+  EXPECT_EQ(found().size(), 5U);
   EXPECT_FALSE(paths_.back().front().no_call_before);
 }
 

@@ -36,7 +36,7 @@ TEST(StmDecoder, global_error_invalidates_the_master) {
   EXPECT_EQ(bench().elements(kStart + "141 305 F277 411 142 412"),
             "0 NO_SYNC( [init-decoder])\n"
             "16 SWTRACE({Global Error.})\n"
-            "18 SWTRACE( (Ma:0x00; Ch:0x00) 0x11; )\n"
+            "18 SWTRACE((Ma:0x??; Ch:0x?\?) 0x11; )\n"
             "21 SWTRACE( (Ma:0x42; Ch:0x00) 0x12; )\n"
             "22 EO_TRACE( [end-of-trace])\n");
 }
