@@ -34,6 +34,18 @@ def test_making_one_is_silent_on_standard_error(run):
     run('synth', '-o', 'x', '--size', 1000).quiet().has(' bytes of 1 source, ')
 
 
+@pytest.mark.parametrize('protocol', ['etmv4', 'ete'])
+@pytest.mark.parametrize('period', [64, 96, 128, 250, 512, 1000, 4096])
+def test_synchronisation_changes_nothing_in_a_return_stack(run, protocol, period):
+    for exceptions in (0, 30, 200):
+        run('synth', '-o', f'x{exceptions}', '--protocol', protocol, '--isa', 'A64', '--return-stack', '--size', 10000,
+            '--sync-period', period, '--exceptions', exceptions, '--seed', period)
+        run('synth', '--check', f'x{exceptions}').has('equal to the ground truth')
+        # Each block may be decoded from a synchronisation point on.
+        one, four = (run('count', f'x{exceptions}', '--format', 'json', '--threads', n).out for n in (1, 4))
+        assert one == four
+
+
 def test_the_size_of_the_ground_truth_is_announced_first(run, tmp_path):
     def messages_before_the_trace(*options):
         _, process = run.start('synth', '-o', 'x', '--size', '900G', *options, start_new_session=True,
