@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -52,7 +53,7 @@ struct Region {
     return static_cast<std::uint8_t>(start + (address - first));
   }
   [[nodiscard]] bool conflicts(const Region& other) const {
-    return first <= other.last && other.first <= last && (space & other.space) != 0;
+    return first <= other.last && other.first <= last && space == other.space;
   }
 };
 
@@ -172,20 +173,29 @@ class Model {
     require(image_.remove(start, spaces).has_value() == (gone != 0), "another answer to remove()");
   }
 
+  /// The region in the fewest spaces, and of several such the one that was added first.
+  [[nodiscard]] const Region* region_at(std::uint64_t address, SpaceMask spaces) const {
+    const Region* found = nullptr;
+    for (const Region& region : regions_) {
+      if (!region.contains(address) || (region.space & spaces) == 0) continue;
+      if (found == nullptr || std::popcount(region.space) < std::popcount(found->space))
+        found = &region;
+    }
+    return found;
+  }
+
   void read() {
     const std::uint64_t start = address();
     const SpaceMask spaces = space();
     std::array<std::uint8_t, 64> scratch{};
     const std::span<std::uint8_t> room(scratch.data(), 1 + random_.below(64));
-    const auto found = std::ranges::find_if(regions_, [&](const Region& region) {
-      return region.contains(start) && (region.space & spaces) != 0;
-    });
     const Bytes bytes = image_.read(start, spaces, 0x10, room);
-    require(bytes.empty() == (found == regions_.end()), "another answer to read()");
-    if (bytes.empty()) return;
-    require(bytes.size() - 1 <= found->last - start, "bytes past the end of a region");
-    for (std::size_t i = 0; i < bytes.size(); ++i)
-      require(bytes[i] == found->at(start + i), "other bytes");
+    require(bytes.empty() == (region_at(start, spaces) == nullptr), "another answer to read()");
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      const Region* region = region_at(start + i, spaces);
+      require(region != nullptr, "bytes past the end of a region");
+      require(bytes[i] == region->at(start + i), "other bytes");
+    }
   }
 
   support::Random& random_;
