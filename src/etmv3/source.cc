@@ -70,9 +70,7 @@ struct Parts {
   static bool is_bad(const Packet& packet, const SourceOptions& /*options*/) {
     return etmv3::is_bad(packet.type);
   }
-  static protocol::PacketFault fault_of(const Packet& packet, const SourceOptions& options) {
-    if (packet.type == PacketType::kIncompleteEot && options.quirks == 0)
-      return {Fault::kBadPacketSequence, Finding::kEndsInPacket};
+  static protocol::PacketFault fault_of(const Packet& packet, const SourceOptions& /*options*/) {
     return etmv3::fault_of(packet);
   }
   using Registers = RegisterCheck;

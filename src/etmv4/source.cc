@@ -80,8 +80,6 @@ struct Parts {
       return {Fault::kBadPacketSequence, Finding::kMalformedPacket};
     if (packet.type == PacketType::kBadTraceMode)
       return {Fault::kUnsupportedConfig, Finding::kNotInThisMode};
-    if (packet.type == PacketType::kIncompleteEot)
-      return {Fault::kBadPacketSequence, Finding::kEndsInPacket};
     return {};
   }
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kTraceInfo; }

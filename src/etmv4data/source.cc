@@ -49,8 +49,6 @@ struct Parts {
       return {Fault::kInvalidHeader, Finding::kReservedHeader};
     if (packet.type == PacketType::kBadSequence)
       return {Fault::kBadPacketSequence, Finding::kMalformedPacket};
-    if (packet.type == PacketType::kIncompleteEot)
-      return {Fault::kBadPacketSequence, Finding::kEndsInPacket};
     return {};
   }
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kAsync; }

@@ -128,7 +128,7 @@ void ElementsPart::add(std::span<const Element> elements) {
 }
 
 void ElementsPart::add(const Diagnostic& record) {
-  begin(record.severity == Severity::kInfo ? "note" : "damage");
+  begin(record.is_damage() ? "damage" : "note");
   if (record.index != kNoIndex) writer_.number(at(kIndex), record.index);
   if (record.trace_id != kNoTraceId) {
     writer_.number(at(kId), record.trace_id);

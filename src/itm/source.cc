@@ -46,9 +46,7 @@ struct Parts {
   static bool is_bad(const Packet& packet, const SourceOptions& /*options*/) {
     return itm::is_bad(packet.type);
   }
-  static protocol::PacketFault fault_of(const Packet& packet, const SourceOptions& options) {
-    if (packet.type == PacketType::kIncompleteEot && options.quirks == 0)
-      return {Fault::kBadPacketSequence, Finding::kEndsInPacket};
+  static protocol::PacketFault fault_of(const Packet& packet, const SourceOptions& /*options*/) {
     const bool reserved = packet.type == PacketType::kReserved;
     if (!reserved && packet.type != PacketType::kBadSequence && !packet.in_packet) return {};
     return {reserved ? Fault::kInvalidHeader : Fault::kBadPacketSequence, finding_of(packet)};

@@ -258,7 +258,7 @@ void Finder::observe(const Diagnostic& record) {
   const bool about_image =
       record.fault == Fault::kBadImage || record.fault == Fault::kInvalidOpcode;
   if (!about_image) {
-    if (record.severity == Severity::kInfo) return;
+    if (!record.is_damage()) return;
     lose(position);
     position.damaged = kConfirming;
     // A wrong image can leave the return stack empty.

@@ -46,9 +46,9 @@ struct Parts {
   static bool has_cycles(const Config& /*config*/) { return false; }
   /// Any eight bytes are a record, or unused memory.
   static bool is_bad(const Packet& /*packet*/, const SourceOptions& /*options*/) { return false; }
-  static protocol::PacketFault fault_of(const Packet& packet, const SourceOptions& /*options*/) {
-    if (packet.type != PacketType::kIncompleteEot) return {};
-    return {Fault::kBadPacketSequence, Finding::kEndsInPacket};
+  static protocol::PacketFault fault_of(const Packet& /*packet*/,
+                                        const SourceOptions& /*options*/) {
+    return {};
   }
   /// Decoding can begin at any record.
   static bool is_sync_point(const Packet& packet) { return is_record(packet.type); }

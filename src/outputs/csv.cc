@@ -253,7 +253,7 @@ void write_csv(TextBuffer& out, const Element& element, FunctionNames* functions
 }
 void write_csv(TextBuffer& out, const Diagnostic& record, const CsvColumns& columns) {
   Line line(out);
-  line.word(record.severity == Severity::kInfo ? "note" : "damage");
+  line.word(record.is_damage() ? "damage" : "note");
   line.dec(record.index != kNoIndex, record.index);
   line.dec(record.trace_id != kNoTraceId, record.trace_id);
   line.word(fault_word(record.fault));

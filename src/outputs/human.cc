@@ -693,8 +693,8 @@ void HumanWriter::write_data(const Element& element) {
 
 void HumanWriter::write(const Item& item, const Diagnostic& record) {
   begin_line(item, record.index, record.trace_id);
-  if (record.severity != Severity::kInfo) begin_colour(out_, style_, Colour::kDamage);
-  out_.put(record.severity == Severity::kInfo ? "!! note: " : "!! damage: ");
+  if (record.is_damage()) begin_colour(out_, style_, Colour::kDamage);
+  out_.put(record.is_damage() ? "!! damage: " : "!! note: ");
   put_escaped(out_, describe(record));
   out_.put(" (");
   out_.put(fault_word(record.fault));
@@ -708,7 +708,7 @@ void HumanWriter::write(const Item& item, const Diagnostic& record) {
     out_.put(" at ");
     write_address(out_, record.address);
   }
-  if (record.severity != Severity::kInfo) end_colour(out_, style_);
+  if (record.is_damage()) end_colour(out_, style_);
   out_.put('\n');
 }
 

@@ -197,7 +197,7 @@ void write_element(TextBuffer& out, const Element& element, const merge::TimedRe
 
 void write_damage(TextBuffer& out, const Diagnostic& record, const merge::TimedRecord* timed) {
   // A note is about trace without a fault.
-  const bool is_note = record.severity == Severity::kInfo;
+  const bool is_note = !record.is_damage();
   Object object(out, is_note ? "note" : "damage");
   if (record.index != kNoIndex) object.number("index", record.index);
   if (record.trace_id != kNoTraceId) object.number("id", record.trace_id);

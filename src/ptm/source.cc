@@ -71,8 +71,6 @@ struct Parts {
       return {Fault::kBadPacketSequence, Finding::kAsyncTooShort};
     if (packet.type == PacketType::kAsync && packet.in_packet)
       return {Fault::kBadPacketSequence, Finding::kAsyncInPacket};
-    if (packet.type == PacketType::kIncompleteEot && options.quirks == 0)
-      return {Fault::kBadPacketSequence, Finding::kEndsInPacket};
     if (packet.type == PacketType::kReserved && !Quirks::of(options.quirks).bad_packet_unreported)
       return {Fault::kInvalidHeader, Finding::kReservedHeader};
     return {};

@@ -133,6 +133,11 @@ bool Parser::next_unsynced_segment(Packet& packet) {
 void Parser::give_async_of_segment(Packet& packet) {
   given_.swap(async_);
   async_.clear();
+  give_due_async(packet);
+}
+
+/// The ASYNC that is due, with the bytes in given_.
+void Parser::give_due_async(Packet& packet) {
   begin(packet, PacketType::kAsync, kAsyncNibbles);
   packet.index = run_of_fs_index_;
   packet.upper = false;
@@ -198,16 +203,8 @@ void Parser::give_made_up_async(Packet& packet) {
   made_up_prefix_.reset();
   given_.insert(given_.end(), 10, 0xFF);
   given_.push_back(0x0F);
-  begin(packet, PacketType::kAsync, kAsyncNibbles);
-  packet.index = run_of_fs_index_;
-  packet.upper = false;
-  raw_ = given_.data();
-  raw_size_ = given_.size();
-  raw_upper_ = false;
-  last_type_ = PacketType::kAsync;
-  search_.async_due = false;
+  give_due_async(packet);
   block_fs_ = 0;
-  synced_ = true;
 }
 
 }  // namespace waymark::stm

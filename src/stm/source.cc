@@ -78,9 +78,7 @@ struct Parts {
   static bool is_bad(const Packet& packet, const SourceOptions& /*options*/) {
     return stm::is_bad(packet.type);
   }
-  static protocol::PacketFault fault_of(const Packet& packet, const SourceOptions& options) {
-    if (packet.type == PacketType::kIncompleteEot && options.quirks == 0)
-      return {Fault::kBadPacketSequence, Finding::kEndsInPacket};
+  static protocol::PacketFault fault_of(const Packet& packet, const SourceOptions& /*options*/) {
     // Said once, by Registers.
     if (packet.defect == Defect::kNone || lacks_time(packet)) return {};
     return stm::fault_of(packet.defect);

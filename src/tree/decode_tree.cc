@@ -125,7 +125,7 @@ std::size_t DecodeTree::next(std::span<Element> out) {
 }
 
 void DecodeTree::report(const Diagnostic& record) {
-  if (demux_ && record.severity != Severity::kInfo) ++demux_->statistics().damage;
+  if (demux_ && record.is_damage()) ++demux_->statistics().damage;
   if (watchers_.observer != nullptr) watchers_.observer->on_diagnostic(record);
 }
 

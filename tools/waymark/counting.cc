@@ -29,7 +29,7 @@ class DamageCounter final : public Observer {
   [[nodiscard]] bool wants_packets() const override { return false; }
   void on_diagnostic(const Diagnostic& record) override {
     // The decoder reports a bad packet too.
-    if (record.stage == Stage::kPackets || record.severity == Severity::kInfo) return;
+    if (record.stage == Stage::kPackets || !record.is_damage()) return;
     if (!window_.contains(record)) return;
     ++all_;
     if (record.trace_id < kTraceIdCount) ++by_id_[record.trace_id];

@@ -97,7 +97,7 @@ class DamageObserver final : public Observer {
     } else {
       sink_.add(record);
     }
-    if (record.severity != Severity::kInfo && !first_) first_ = record;
+    if (record.is_damage() && !first_) first_ = record;
   }
   [[nodiscard]] const std::optional<Diagnostic>& first() const { return first_; }
 

@@ -170,6 +170,9 @@ struct Diagnostic {
   std::uint64_t lost = 0;          ///< Skipped bytes, if their number is known.
   /// The instruction at which image and trace disagree; kNoAddress where there is none.
   std::uint64_t address = kNoAddress;
+
+  /// False for a note about whole trace.  Every count and every mark of damage asks this.
+  [[nodiscard]] constexpr bool is_damage() const { return severity != Severity::kInfo; }
 };
 static_assert(sizeof(Diagnostic) == 32);
 

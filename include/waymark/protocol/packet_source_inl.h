@@ -463,7 +463,7 @@ bool PacketSource<P>::parse_until_busy() {
 template <class P>
 void PacketSource<P>::report_diagnostics() {
   for (Diagnostic record : decoder().diagnostics()) {
-    if (record.severity != Severity::kInfo) ++statistics_.diagnostics;
+    if (record.is_damage()) ++statistics_.diagnostics;
     if (watcher_.observer == nullptr) continue;
     record.stream_id = watcher_.stream_id;
     watcher_.observer->on_diagnostic(record);
@@ -507,9 +507,22 @@ template <class P>
   });
 }
 
+/// The packet at the end of the trace that lacks its last bytes.
+template <class Packet>
+constexpr bool is_cut_off(const Packet& packet) {
+  if constexpr (requires { decltype(packet.type)::kIncompleteEot; }) {
+    return packet.type == decltype(packet.type)::kIncompleteEot;
+  } else {
+    return false;
+  }
+}
+
 template <class P>
 inline void PacketSource<P>::report_fault(const Packet& packet) {
-  const PacketFault found = P::fault_of(packet, options_);
+  // The reference gives such a packet without an error.
+  const PacketFault found = is_cut_off(packet) && options_.quirks == 0
+                                ? PacketFault{Fault::kBadPacketSequence, Finding::kEndsInPacket}
+                                : P::fault_of(packet, options_);
   if (found.fault != Fault::kNone) report(found, Severity::kError, packet.index);
 }
 
@@ -522,8 +535,6 @@ inline void PacketSource<P>::report_registers(Finding finding, TraceIndex index)
 template <class P>
 void PacketSource<P>::report(const PacketFault& found, Severity severity, TraceIndex index,
                              Stage stage, std::uint64_t lost) {
-  if (severity != Severity::kInfo) ++statistics_.diagnostics;
-  if (watcher_.observer == nullptr) return;
   Diagnostic record;
   record.fault = found.fault;
   record.finding = found.finding;
@@ -534,7 +545,8 @@ void PacketSource<P>::report(const PacketFault& found, Severity severity, TraceI
   record.stream_id = watcher_.stream_id;
   record.index = index;
   record.lost = lost;
-  watcher_.observer->on_diagnostic(record);
+  if (record.is_damage()) ++statistics_.diagnostics;
+  if (watcher_.observer != nullptr) watcher_.observer->on_diagnostic(record);
 }
 
 /// What cannot be decoded is said once, at the first synchronisation point or the end of the trace.

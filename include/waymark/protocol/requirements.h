@@ -125,7 +125,7 @@ concept DescribesPackets =
       { P::has_cycles(config) } -> std::same_as<bool>;
       // It is not a valid packet.
       { P::is_bad(packet, options) } -> std::same_as<bool>;
-      // The elements to report if nothing is decoded.
+      // Its fault, for packets other than kIncompleteEot, whose fault all protocols share.
       { P::fault_of(packet, options) } -> std::same_as<PacketFault>;
       { P::is_sync_point(packet) } -> std::same_as<bool>;
       // Only monitors see it (PacketRef::monitor_only).

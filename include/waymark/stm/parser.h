@@ -222,6 +222,7 @@ class Parser : private ParserState, frames::BlockReader {
   bool next_unsynced_block(Packet& packet);
   void give_block(Packet& packet, std::size_t first, std::size_t shown);
   void give_made_up_async(Packet& packet);
+  void give_due_async(Packet& packet);
 
   TraceIndex index_at(std::size_t at) {
     return BlockReader::index_at(at / 2) + (quirks_.index_of_next_byte ? at & 1 : 0);
