@@ -175,15 +175,15 @@ py::dict functions_table(const CountResult& self, const std::vector<std::string>
   const inputs::Capture& capture = self.capture->capture;
   if (capture.processes() != nullptr) {
     const cli::ProgramCounts programs = cli::fold_programs(self.counts, *capture.processes());
-    const std::vector<count::FunctionRow> rows = count::functions(
-        programs.counts, [&](std::uint64_t address) { return programs.function_at(address); });
+    const std::vector<count::FunctionRow> rows = programs.functions();
     return function_table(rows, [&](const count::FunctionRow& row) {
       return row.program < programs.programs.size() ? programs.programs[row.program].path : "";
     });
   }
   const image::Symbols known =
       unwrap(cli::load_symbols(capture, {.functions = true, .files = symbols}));
-  const std::vector<count::FunctionRow> rows = count::functions(self.counts, known);
+  const std::vector<count::FunctionRow> rows =
+      count::functions(self.counts, known, cli::code_reader(capture));
   return function_table(rows, [](const count::FunctionRow& /*row*/) { return std::string(); });
 }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 
+#include "waymark/base/wide.h"
 #include "waymark/count/calls.h"
+#include "waymark/isa/instruction_run.h"
 
 namespace waymark::count {
 namespace {
@@ -31,15 +33,45 @@ std::uint64_t weight(const FunctionRow& row, Order order) {
   return 0;
 }
 
-std::vector<FunctionRow> functions(const Counts& counts, const image::Symbols& symbols) {
-  return functions(counts, [&symbols](std::uint64_t address) -> FunctionAt {
-    const image::Function* const found = symbols.find(address);
-    return {.function = found, .start = found == nullptr ? 0 : found->start};
-  });
+FunctionAt function_at(const std::vector<image::Function>& functions, std::uint64_t address) {
+  const image::CodeAt code = image::code_at(functions, address);
+  return {.function = code.function,
+          .start = code.function == nullptr ? 0 : code.function->start,
+          .end = code.end};
 }
 
-std::vector<FunctionRow> functions(const Counts& counts,
-                                   const std::function<FunctionAt(std::uint64_t address)>& find) {
+void each_share(const Row& row, const FindFunction& find, const ReadHalfword& read,
+                const std::function<void(const FunctionShare&)>& take) {
+  const Range& range = row.range;
+  std::uint64_t start = range.start;
+  std::uint32_t passed = 0;
+  std::uint64_t given = 0;
+  FunctionAt at = find(start);
+  while (at.end > start && at.end < range.end) {
+    const auto run = isa::instructions_below(range.isa, start, at.end, read);
+    if (!run || run->count >= range.count - passed || run->end >= range.end) break;
+    passed += run->count;
+    const auto due = static_cast<std::uint64_t>(Wide{row.cycles} * passed / range.count);
+    take({.at = at, .instructions = row.times() * run->count, .cycles = due - given});
+    given = due;
+    start = run->end;
+    at = find(start);
+  }
+  take({.at = at,
+        .instructions = row.times() * (range.count - passed),
+        .cycles = row.cycles - given});
+}
+
+std::vector<FunctionRow> functions(const Counts& counts, const image::Symbols& symbols,
+                                   const ReadHalfword& read) {
+  return functions(
+      counts,
+      [&symbols](std::uint64_t address) { return function_at(symbols.functions(), address); },
+      read);
+}
+
+std::vector<FunctionRow> functions(const Counts& counts, const FindFunction& find,
+                                   const ReadHalfword& read) {
   struct Key {
     std::uint32_t program;
     bool named;
@@ -57,9 +89,11 @@ std::vector<FunctionRow> functions(const Counts& counts,
     return row;
   };
   for (const Row& row : counts.rows) {
-    FunctionRow& sum = row_of(find(row.range.start));
-    sum.instructions += row.instructions();
-    sum.cycles += row.cycles;
+    each_share(row, find, read, [&row_of](const FunctionShare& share) {
+      FunctionRow& sum = row_of(share.at);
+      sum.instructions += share.instructions;
+      sum.cycles += share.cycles;
+    });
   }
   for (const Branch& branch : branches(counts)) {
     if (!branch.taken) continue;

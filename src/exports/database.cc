@@ -321,10 +321,14 @@ class SqliteDatabase final : public Database {
 
   /// Its own counts, and how often its branches called functions.
   void add_functions(const profile::ProgramProfile& program, const profile::Profile& profile) {
-    for (const count::Row& row : program.counts.rows) {
-      if (FunctionRow* function = row_of(program, row.range.start)) {
-        function->instructions += row.instructions();
-        function->cycles += row.cycles;
+    if (program.program != nullptr) {
+      for (const count::Row& row : program.counts.rows) {
+        profile::each_share(*program.program, row, [&](const count::FunctionShare& share) {
+          if (share.at.function == nullptr) return;
+          FunctionRow& function = *row_of(program, share.at.start);
+          function.instructions += share.instructions;
+          function.cycles += share.cycles;
+        });
       }
     }
     for (const profile::Branch& branch : program.branches) {

@@ -45,8 +45,14 @@ void Symbols::add(std::vector<Function> functions) {
 }
 
 const Function* Symbols::find(std::uint64_t address) const {
-  const auto at = std::ranges::lower_bound(functions_, address, {}, &Function::last);
-  return at != functions_.end() && at->start <= address ? &*at : nullptr;
+  return code_at(functions_, address).function;
+}
+
+CodeAt code_at(const std::vector<Function>& functions, std::uint64_t address) {
+  const auto at = std::ranges::lower_bound(functions, address, {}, &Function::last);
+  if (at == functions.end()) return {};
+  if (at->start > address) return {.end = at->start};
+  return {.function = &*at, .end = at->last == kNoAddress ? kNoAddress : at->last + 1};
 }
 
 std::string_view parent_name(std::string_view name) {

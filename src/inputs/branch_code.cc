@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "waymark/base/bits.h"
+
 namespace waymark::inputs {
 
 std::optional<isa::Instruction> BranchCode::at(const Element& element, std::uint64_t address,
@@ -32,6 +34,14 @@ bool BranchCode::follows_call(const Element& element, std::uint64_t address) con
 std::uint64_t BranchCode::direct_target(const Element& range) const {
   const auto branch = at(range, range.end - range.last_size, range.last_size);
   return branch && branch->type == isa::InstrType::kBranch ? branch->target : kNoAddress;
+}
+
+std::optional<std::uint16_t> BranchCode::halfword(const Element& element,
+                                                  std::uint64_t address) const {
+  std::array<std::uint8_t, 2> scratch{};
+  const Bytes bytes = memory_->read(element, address, scratch);
+  if (bytes.size() < scratch.size()) return std::nullopt;
+  return load_le<std::uint16_t>(bytes.data());
 }
 
 }  // namespace waymark::inputs

@@ -144,6 +144,13 @@ FunctionCall call_of(const Profile& profile, const ProgramProfile& from, const B
   return {.call = count::call_of(branch.subtype, to_start, within), .callee = callee};
 }
 
+void each_share(const program::Program& program, const count::Row& row,
+                const std::function<void(const count::FunctionShare&)>& take) {
+  count::each_share(
+      row, [&](std::uint64_t address) { return count::function_at(program.functions(), address); },
+      [&](std::uint64_t address) { return program.halfword(address); }, take);
+}
+
 std::map<std::uint64_t, std::uint64_t> calls_of(const Profile& profile,
                                                 const ProgramProfile& program) {
   std::map<std::uint64_t, std::uint64_t> calls;

@@ -15,6 +15,7 @@
 #include "elf.h"
 #include "plt.h"
 #include "symbols.h"
+#include "waymark/base/bits.h"
 #include "waymark/base/mapped_file.h"
 #include "waymark/program/code_line.h"
 
@@ -235,9 +236,7 @@ const std::vector<Function>& Program::functions() const {
 }
 
 const Function* Program::function(std::uint64_t address) const {
-  const std::vector<Function>& all = functions();
-  const auto at = std::ranges::lower_bound(all, address, {}, &Function::last);
-  return at != all.end() && at->start <= address ? &*at : nullptr;
+  return image::code_at(functions(), address).function;
 }
 
 Whole Program::whole(const Function& function) const {
@@ -309,6 +308,12 @@ Bytes Program::bytes_from(std::uint64_t address) const {
       return section.bytes.subspan(in_memory(address - section.address));
   }
   return {};
+}
+
+std::optional<std::uint16_t> Program::halfword(std::uint64_t address) const {
+  const Bytes bytes = bytes_from(address);
+  if (bytes.size() < 2) return std::nullopt;
+  return load_le<std::uint16_t>(bytes.data());
 }
 
 }  // namespace waymark::program

@@ -5,6 +5,7 @@
 
 #include "engine_state.h"
 #include "waymark/base/wide.h"
+#include "waymark/isa/instruction_run.h"
 
 namespace waymark::stacks {
 namespace {
@@ -167,15 +168,60 @@ void Engine::observe(std::span<const Element> elements) {
 
 void Engine::observe_one(Source& source, const Element& element) {
   if (element.kind != ElementKind::kInstrRange) return observe_other(source, element);
-  if (source.exit.action > Action::kDirect || !source.running.bounds.contains(element.start))
-    begin(source, element);
-  source.own += element.count;
-  source.exit.end = element.end;
-  source.last_size = element.last_size;
-  source.exit.action = action_of(element);
-  keep_direct(source, element);
-  if (options_.ranges) count_range(source, element);
-  if ((element.flags & kElementHasCycleCount) != 0) count_cycles(source, element.cycle_count);
+  enter(source, element);
+  if (source.running.bounds.contains(element.end - 1) || !leaves_function(source, element))
+    return execute(source, element);
+  Element range = element;
+  do {
+    Element rest;
+    if (!cut(source, range, rest)) break;
+    execute(source, range);
+    enter(source, rest);
+    range = rest;
+  } while (leaves_function(source, range));
+  execute(source, range);
+}
+
+/// What brought execution to the start of a range.
+void Engine::enter(Source& source, const Element& range) {
+  if (source.exit.action > Action::kDirect || !source.running.bounds.contains(range.start))
+    begin(source, range);
+}
+
+void Engine::execute(Source& source, const Element& range) {
+  source.own += range.count;
+  source.exit.end = range.end;
+  source.last_size = range.last_size;
+  source.exit.action = action_of(range);
+  keep_direct(source, range);
+  if (options_.ranges) count_range(source, range);
+  if ((range.flags & kElementHasCycleCount) != 0) count_cycles(source, range.cycle_count);
+}
+
+/// Whether a range goes on from the code where it begins into other code.
+bool Engine::leaves_function(const Source& source, const Element& range) {
+  return options_.places && find(source, range, range.start).end < range.end;
+}
+
+/// Leaves in `range` what is in the code where it begins; the others go to `rest`.  False: which
+/// instructions these are is not known.
+bool Engine::cut(const Source& source, Element& range, Element& rest) {
+  const auto read = [&](std::uint64_t address) -> std::optional<std::uint16_t> {
+    if (!options_.halfword) return std::nullopt;
+    return options_.halfword(range, address);
+  };
+  const auto run =
+      isa::instructions_below(range.isa, range.start, find(source, range, range.start).end, read);
+  if (!run || run->count >= range.count || run->end >= range.end) return false;
+  rest = range;
+  rest.start = run->end;
+  rest.count -= run->count;
+  range.end = run->end;
+  range.count = run->count;
+  range.flags &= static_cast<decltype(range.flags)>(~(kElementExecuted | kElementHasCycleCount));
+  range.last_type = isa::InstrType::kOther;
+  range.last_subtype = isa::InstrSubtype::kNone;
+  return true;
 }
 
 void Engine::observe_other(Source& source, const Element& element) {

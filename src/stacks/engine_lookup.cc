@@ -56,7 +56,9 @@ Engine::Known& Engine::find(const Source& source, const Element& element, std::u
   const program::Place place = options_.places(element, address);
   if (place.program == nullptr) return known;
   known.link = place.address;
-  const program::Function* const function = place.program->function(place.address);
+  const image::CodeAt code = image::code_at(place.program->functions(), place.address);
+  if (code.end != kNoAddress) known.end = address + (code.end - place.address);
+  const program::Function* const function = code.function;
   if (function == nullptr) {
     known.code = tree_.code(
         {.kind = CodeKind::kUnknown, .program = path_of(place.program), .source = place.program});

@@ -36,6 +36,10 @@ struct Bounds {
 
   static constexpr Bounds all() { return {0, std::numeric_limits<std::uint64_t>::max()}; }
   [[nodiscard]] bool contains(std::uint64_t address) const { return address - first <= span; }
+  /// Whether all of a range is in them.
+  [[nodiscard]] bool contains(const Element& range) const {
+    return contains(range.start) && contains(range.end - 1);
+  }
 };
 
 /// The addresses of the function that is at `address`, as the target has them.
@@ -45,13 +49,13 @@ inline Bounds bounds_of(const program::Place& place, const program::Function& fu
           .span = function.last - function.start};
 }
 
-/// The usual case: ranges of a source that begin in the bounds, none of which but the last one ends
+/// The usual case: ranges of a source within the bounds, none of which but the last one ends
 /// with a branch that may leave them.  From `at` on, where they end; `own` gets their instructions.
 inline const Element* pass_ranges(const Element* at, const Element* end, TraceId id,
                                   const Bounds& bounds, std::uint64_t& own) {
   for (; at != end; ++at) {
     if (at->kind != ElementKind::kInstrRange || at->trace_id != id ||
-        (at->flags & kElementHasCycleCount) != 0 || !bounds.contains(at->start))
+        (at->flags & kElementHasCycleCount) != 0 || !bounds.contains(*at))
       break;
     own += at->count;
     if ((at->flags & kElementExecuted) != 0 && (at->last_subtype != isa::InstrSubtype::kNone ||
@@ -110,8 +114,9 @@ struct Engine::Known {
   TaskId space{};
   CodeId code = 0;
   Bounds bounds{};
-  std::uint64_t link = 0;  ///< The address as its program was linked.
-  CodeId called = 0;       ///< The code that a call to this address enters; 0: not asked yet.
+  std::uint64_t link = 0;          ///< The address as its program was linked.
+  std::uint64_t end = kNoAddress;  ///< Where other code begins: see image::CodeAt.
+  CodeId called = 0;  ///< The code that a call to this address enters; 0: not asked yet.
   Form form = Form::kPlain;
   bool named = false;
   bool entry = false;  ///< Its function begins here.

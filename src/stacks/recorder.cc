@@ -94,7 +94,7 @@ void Recorder::add_to_run(Source& source, const Element& last, std::uint64_t ins
 void Recorder::observe_range(Source& source, const Element& range) {
   const Action before = source.action;
   source.left_out = false;
-  if (source.open != nullptr && before <= Action::kDirect && source.bounds.contains(range.start)) {
+  if (source.open != nullptr && before <= Action::kDirect && source.bounds.contains(range)) {
     add_to_run(source, range, range.count);
     if ((range.flags & kElementHasCycleCount) != 0) count(source, range);
     return;
@@ -115,10 +115,10 @@ void Recorder::observe_range(Source& source, const Element& range) {
   source.open = &wait(step);
 }
 
-/// The same bounds as in Engine::find(), but none for code without a name: there, each range may
-/// do something to the stack.
+/// The same bounds as in Engine::find(), of the function in which the range ends, but none for code
+/// without a name: there, each range may do something to the stack.
 const Recorder::Known& Recorder::find(const Element& range) {
-  const std::uint64_t address = range.start;
+  const std::uint64_t address = range.end - 1;
   const ExecutionContext context = execution_context(range);
   const std::uint64_t mixed = (address >> 1 ^ context.process << 40) * 0x9E3779B97F4A7C15ULL;
   Known& known = known_[static_cast<std::size_t>(mixed >> 51)];

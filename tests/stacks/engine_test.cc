@@ -273,6 +273,56 @@ TEST(StackEngine, code_that_falls_through_or_jumps_into_a_function_calls_nothing
   EXPECT_EQ(bench.quality().tail_calls, 0U);
 }
 
+TEST(StackEngine, a_range_that_goes_on_into_the_next_function_is_divided) {
+  Bench bench({"main", "f", "g", "h", "", "i"});
+  bench.call(bench.at(0), 1);
+  // Six instructions of f, all of g, one of h, which calls main.
+  bench.call(bench.at(1, 58), 6 + 64 + 1);
+  bench.ret(bench.at(0), 2);
+  // The rest of h, all of the code without a name, and two instructions of i.
+  bench.ret(bench.at(3, 1), 63 + 64 + 2);
+  bench.plain(bench.at(0, 1), 5);
+  EXPECT_EQ(bench.finish(), (Folded{{"main", 6},
+                                    {"main;f", 6},
+                                    {"main;g", 64},
+                                    {"main;h", 64},
+                                    {"main;h;main", 2},
+                                    {"main;[unknown]", 64},
+                                    {"main;i", 2}}));
+  EXPECT_EQ(bench.quality().matches, 2U);
+  EXPECT_EQ(bench.quality().tail_calls, 0U);
+  for (const std::string_view name : {"g", "h", "i"})
+    EXPECT_EQ(calls_of(bench.engine().tree(), name), 0U);
+}
+
+TEST(StackEngine, code_without_a_name_is_divided_from_the_function_after_it) {
+  Bench bench({"", "f"});
+  bench.plain(bench.at(0, 60), 7);
+  bench.plain(bench.at(1, 3), 1);
+  EXPECT_EQ(bench.finish(), (Folded{{"[unknown]", 4}, {"f", 4}}));
+}
+
+TEST(StackEngine, thumb_code_is_read_to_divide_it) {
+  for (const bool readable : {true, false}) {
+    Options options;
+    options.halfword = [readable](const Element&, std::uint64_t address) {
+      return readable ? std::optional<std::uint16_t>(address % 8 == 4 ? 0xF000 : 0xB500)
+                      : std::nullopt;
+    };
+    Bench bench({"f", "g"}, options);
+    Element element;
+    element.kind = ElementKind::kInstrRange;
+    element.isa = isa::Isa::kT32;
+    // At +f8: 2, 2, 4; at +100: 2, 2, 4.
+    element.start = bench.at(1) - 8;
+    element.end = bench.at(1) + 8;
+    element.count = 6;
+    element.last_size = 4;
+    bench.add(element);
+    EXPECT_EQ(bench.finish(), readable ? (Folded{{"f", 3}, {"g", 3}}) : (Folded{{"f", 6}}));
+  }
+}
+
 /// Direct branches go to the start of the next function.
 Options with_targets() {
   return {.direct_target = [](const Element& range) {

@@ -72,6 +72,7 @@ void CountOptions::set_defaults() {
 struct View {
   const CountOptions& options;
   const image::Symbols& symbols;
+  count::ReadHalfword code{};
   outputs::CountFacts facts{};
   const ProgramCounts* programs = nullptr;  ///< nullptr: the capture is not a recording.
 
@@ -85,11 +86,9 @@ struct View {
 
 void write_functions(TextBuffer& out, const count::Counts& counts, const View& view) {
   const CountOptions& options = view.options;
-  std::vector<count::FunctionRow> rows =
-      view.programs == nullptr ? count::functions(counts, view.symbols)
-                               : count::functions(counts, [&view](std::uint64_t address) {
-                                   return view.programs->function_at(address);
-                                 });
+  std::vector<count::FunctionRow> rows = view.programs == nullptr
+                                             ? count::functions(counts, view.symbols, view.code)
+                                             : view.programs->functions();
   std::uint64_t whole = 0;
   for (const count::FunctionRow& row : rows) whole += count::weight(row, options.order);
   rows = count::top(std::move(rows), options.order, view.most());
@@ -300,6 +299,7 @@ int run(CountOptions options) {
   write_counts(output->text(), *capture, counted,
                {.options = options,
                 .symbols = symbols,
+                .code = code_reader(*capture),
                 .facts = {.cycles = true,
                           .complete = counted.code == kOk || is_live_end,
                           .damage = counted.all_damage}});

@@ -12,6 +12,7 @@
 #include "waymark/outputs/function_query.h"
 #include "waymark/outputs/readable_name.h"
 #include "waymark/perf/process_images.h"
+#include "waymark/profile/profile.h"
 
 namespace waymark::cli {
 namespace {
@@ -51,13 +52,14 @@ ExecutedPrograms::ExecutedPrograms(const inputs::Capture& capture, outputs::Plac
     linked.range.end = at.address + (row.range.end - row.range.start);
     linked.range.start = at.address;
     executed.counts.rows.push_back(linked);
-    const program::Function* const function = at.program->function(at.address);
-    if (function == nullptr) continue;
-    ExecutedFunction& sum = sums[{known->second, function}];
-    sum.program = known->second;
-    sum.function = function;
-    sum.instructions += row.instructions();
-    sum.cycles += row.cycles;
+    profile::each_share(*at.program, linked, [&](const count::FunctionShare& share) {
+      if (share.at.function == nullptr) return;
+      ExecutedFunction& sum = sums[{known->second, share.at.function}];
+      sum.program = known->second;
+      sum.function = share.at.function;
+      sum.instructions += share.instructions;
+      sum.cycles += share.cycles;
+    });
   }
   for (Executed& executed : programs_) executed.counts.combine();
   for (const count::Edge& edge : counts.edges) {

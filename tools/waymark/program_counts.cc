@@ -42,11 +42,28 @@ void ProgramSum::add(const count::Counts& counts, const profile::Locate& locate)
 
 count::FunctionAt ProgramCounts::function_at(std::uint64_t joint) const {
   const count::ProgramAddress place = addresses.split(joint);
-  count::FunctionAt found{.program = place.program};
-  if (place.program >= programs.size() || programs[place.program].program == nullptr) return found;
-  found.function = programs[place.program].program->function(place.address);
-  if (found.function != nullptr) found.start = joint - (place.address - found.function->start);
+  if (place.program >= programs.size() || programs[place.program].program == nullptr)
+    return {.program = place.program};
+  count::FunctionAt found =
+      count::function_at(programs[place.program].program->functions(), place.address);
+  found.program = place.program;
+  const std::uint64_t bias = joint - place.address;
+  if (found.function != nullptr) found.start += bias;
+  if (found.end != kNoAddress) found.end += bias;
   return found;
+}
+
+std::optional<std::uint16_t> ProgramCounts::halfword(std::uint64_t joint) const {
+  const count::ProgramAddress place = addresses.split(joint);
+  if (place.program >= programs.size() || programs[place.program].program == nullptr)
+    return std::nullopt;
+  return programs[place.program].program->halfword(place.address);
+}
+
+std::vector<count::FunctionRow> ProgramCounts::functions() const {
+  return count::functions(
+      counts, [this](std::uint64_t joint) { return function_at(joint); },
+      [this](std::uint64_t joint) { return halfword(joint); });
 }
 
 }  // namespace waymark::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,8 +27,12 @@ struct ProgramCounts {
   /// in the file.
   std::vector<CountedProgram> programs;
 
-  /// The function at a joint address, for count::functions().
+  [[nodiscard]] std::vector<count::FunctionRow> functions() const;
+
+  /// The function at a joint address.
   [[nodiscard]] count::FunctionAt function_at(std::uint64_t joint) const;
+  /// T32 code at a joint address.
+  [[nodiscard]] std::optional<std::uint16_t> halfword(std::uint64_t joint) const;
 };
 
 /// `images`: those whose tasks the counts have; they must outlive the result.

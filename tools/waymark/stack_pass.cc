@@ -44,6 +44,9 @@ stacks::Options stack_options(const inputs::Capture& capture, outputs::PlaceLook
     return code.follows_call(element, address);
   };
   options.direct_target = [code](const Element& range) { return code.direct_target(range); };
+  options.halfword = [code](const Element& range, std::uint64_t address) {
+    return code.halfword(range, address);
+  };
   if (capture.processes() != nullptr) options.owner = TaskOwners(*capture.processes());
   std::array<ExceptionNumbers, 256> numbers{};
   for (const inputs::CaptureSource& source : capture.sources())

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 
 #include "command.h"
 #include "complain.h"
 #include "elf_argument.h"
 #include "exit_code.h"
+#include "waymark/base/bits.h"
 #include "waymark/inputs/trace_name.h"
 #include "waymark/perf/process_images.h"
 #include "waymark/perf/program_files.h"
@@ -123,6 +125,17 @@ Result<image::Symbols> load_symbols(const inputs::Capture& capture, const Symbol
   image::Symbols symbols = (*programs)->symbols();
   if (symbols.functions().empty()) return no_function(capture);
   return symbols;
+}
+
+count::ReadHalfword code_reader(const inputs::Capture& capture) {
+  if (capture.sources().empty()) return {};
+  return [&image = capture.image(), id = capture.sources().front().id](
+             std::uint64_t address) -> std::optional<std::uint16_t> {
+    std::array<std::uint8_t, 2> scratch{};
+    const Bytes bytes = image.read(address, image::kSpaceAny, id, scratch);
+    if (bytes.size() < scratch.size()) return std::nullopt;
+    return load_le<std::uint16_t>(bytes.data());
+  };
 }
 
 outputs::HumanWriter::ProcessNamer process_namer(const inputs::Capture& capture) {

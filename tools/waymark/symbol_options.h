@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "waymark/count/functions.h"
 #include "waymark/image/symbols.h"
 #include "waymark/inputs/capture.h"
 #include "waymark/outputs/function_names.h"
@@ -33,6 +34,9 @@ void add_detail_options(Command& command, SymbolOptions& options, Option* functi
 /// kNotFound: there are none.  kInvalidArgument: two of the programs are at the same addresses.
 /// Other errors are those of open_elf_argument().
 Result<image::Symbols> load_symbols(const inputs::Capture& capture, const SymbolOptions& options);
+
+/// Reads the T32 code of a capture that is not a recording, and must outlive the result.
+count::ReadHalfword code_reader(const inputs::Capture& capture);
 
 /// Prints the sentence of a load_symbols() or place_lookup() that failed, and returns the exit
 /// code.

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "waymark/base/types.h"
+
 namespace waymark::image {
 
 /// A function, or code that begins at a label.
@@ -40,6 +42,14 @@ class Symbols {
   std::size_t most_;
   std::vector<Function> functions_;
 };
+
+/// The functions among `functions`, which are in ascending order without overlaps, at an address.
+struct CodeAt {
+  const Function* function = nullptr;  ///< nullptr: the code has no name.
+  /// Where other code begins: the function ends, or the next one begins.  kNoAddress: nowhere.
+  std::uint64_t end = kNoAddress;
+};
+CodeAt code_at(const std::vector<Function>& functions, std::uint64_t address);
 
 /// The name of the function that a compiler took `name` from: without ".cold", ".part.0",
 /// ".constprop.0", ".isra.0", ".llvm.123" and the like.

@@ -1,4 +1,4 @@
-// What the code around a branch says.
+// What the code of elements says about calls and branches.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,10 @@ class BranchCode {
   /// The target of the direct branch at the end of a range; kNoAddress: it is not one, or its code
   /// cannot be read.
   [[nodiscard]] std::uint64_t direct_target(const Element& range) const;
+
+  /// T32 code at an address; nothing: it cannot be read.
+  [[nodiscard]] std::optional<std::uint16_t> halfword(const Element& element,
+                                                      std::uint64_t address) const;
 
  private:
   [[nodiscard]] std::optional<isa::Instruction> at(const Element& element, std::uint64_t address,

@@ -11,6 +11,7 @@
 
 #include "waymark/count/calls.h"
 #include "waymark/count/counts.h"
+#include "waymark/count/functions.h"
 #include "waymark/program/program.h"
 
 namespace waymark::profile {
@@ -105,6 +106,10 @@ struct FunctionCall {
 
 /// The call that a branch of `from`, which is a program of `profile`, makes.
 FunctionCall call_of(const Profile& profile, const ProgramProfile& from, const Branch& branch);
+
+/// count::each_share() of a row whose addresses are those of a program.
+void each_share(const program::Program& program, const count::Row& row,
+                const std::function<void(const count::FunctionShare&)>& take);
 
 /// How often each function of one program was called, by its first address.
 std::map<std::uint64_t, std::uint64_t> calls_of(const Profile& profile,

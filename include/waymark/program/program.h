@@ -134,6 +134,8 @@ class Program {
   [[nodiscard]] unsigned dwarf_version() const;
   /// The bytes of the file from an address on, up to the end of their section.  Empty: it has none.
   [[nodiscard]] Bytes bytes_from(std::uint64_t address) const;
+  /// T32 code at an address; nothing: the file has none there.
+  [[nodiscard]] std::optional<std::uint16_t> halfword(std::uint64_t address) const;
 
  private:
   struct State;

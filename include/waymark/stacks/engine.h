@@ -54,6 +54,10 @@ struct Options {
   /// The target of the direct branch at the end of a range, from its code; kNoAddress: not known.
   /// Empty: a call whose callee was not traced is not counted.
   std::function<std::uint64_t(const Element& range)> direct_target{};
+  /// T32 code at an address where an element is; nothing: it cannot be read.  It is asked where a
+  /// range goes on from one function into the next.  Empty: such a range stays in the first one.
+  std::function<std::optional<std::uint16_t>(const Element& element, std::uint64_t address)>
+      halfword{};
   /// The name of an exception; may be empty.
   std::function<std::string(TraceId source, std::uint32_t number)> exception_name{};
   /// The name of what owns the outermost frames, such as a process: the tree has a node for each
@@ -178,6 +182,10 @@ class Engine {
 
   Source& source(TraceId id);
   void observe_one(Source& source, const Element& element);
+  void enter(Source& source, const Element& range);
+  void execute(Source& source, const Element& range);
+  bool leaves_function(const Source& source, const Element& range);
+  bool cut(const Source& source, Element& range, Element& rest);
   void observe_other(Source& source, const Element& element);
   void begin(Source& source, const Element& range);
   bool set_left_out(TraceId id, bool value);
