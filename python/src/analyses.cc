@@ -17,6 +17,7 @@
 #include "waymark/count/counter.h"
 #include "waymark/count/functions.h"
 #include "waymark/element/text.h"
+#include "waymark/inputs/branch_code.h"
 #include "waymark/interval/intervals.h"
 #include "waymark/outputs/names.h"
 #include "waymark/outputs/readable_name.h"
@@ -37,6 +38,7 @@ count::Counts count_alone(const SharedCapture& capture) {
   for (Source* const source : pass.tree().sources()) {
     count::Counter& counter = counters[source];
     counter.set_tasks(capture->capture.image().selector());
+    counter.set_targets(inputs::BranchCode(capture->capture).direct_targets());
     // Without trace, this only tells the counter what the registers say.
     source->count(counter);
   }
@@ -67,6 +69,7 @@ count::Counts count_parallel(const SharedCapture& capture, unsigned threads) {
     return !stopped;
   });
   consumer.set_tasks(capture->capture.image().selector());
+  consumer.set_targets(inputs::BranchCode(capture->capture).direct_targets());
   parallel::ParallelDecoder decoder(
       pass.tree(), {.threads = threads, .piece_bytes = parallel::CountingConsumer::kPieceBytes});
   unwrap(decoder.decode(whole->index, whole->bytes, consumer));

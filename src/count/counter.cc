@@ -257,7 +257,9 @@ Node* Counter::range_node(const Element& element) {
     node = &make();
     node->range = range;
     node->words = words_of(element);
-    node->opens = range.last_type == isa::InstrType::kBranch || leads_on(range);
+    const bool direct = range.last_type == isa::InstrType::kBranch;
+    if (direct && find_target_) node->target = find_target_(element);
+    node->opens = direct ? node->target == kNoAddress : leads_on(range);
     ranges_.add(nodes_, *node, [](const Node& of) { return range_hash(of.range, of.context); });
   }
   if (open_.last != nullptr) open_.last->guess[open_.last_taken ? 1 : 0] = node;
@@ -568,7 +570,9 @@ void Counter::begin_part() {
   kept_ = {};
   part_ = {};
   // The stream need not follow what another part learned, possibly from a wrong guess.
-  ranges_.for_each(nodes_, [](Node& observed) { observed.target = kNoAddress; });
+  ranges_.for_each(nodes_, [](Node& observed) {
+    if (observed.opens) observed.target = kNoAddress;
+  });
   group_.forget();
   group_.is_head = group_.shares_cycles;
   open_ = {.branch = kBefore};

@@ -74,7 +74,9 @@ CountingConsumer::Counters& CountingConsumer::counters_of(const DecodeTree& tree
   Counters& counters = counters_[&tree];
   for (const Source* source : tree.sources()) {
     const auto [at, inserted] = counters.try_emplace(source);
-    if (inserted) at->second.set_tasks(selector_, filter_);
+    if (!inserted) continue;
+    at->second.set_tasks(selector_, filter_);
+    at->second.set_targets(find_target_);
   }
   return counters;
 }

@@ -474,12 +474,15 @@ void Engine::go_unmatched(Source& source, const Element& element, std::uint64_t 
 // ---- Exceptions -----------------------------------------------------------------------------
 
 void Engine::enter_exception(Source& source, const Element& element) {
-  const std::uint64_t back =
-      (element.flags & kElementReturnAddress) != 0 ? element.end : kNoAddress;
+  std::uint64_t back = (element.flags & kElementReturnAddress) != 0 ? element.end : kNoAddress;
   ++source.quality.exceptions;
   if (source.thread == nullptr) set_context(source, element);
   if (source.gap.open()) close_gap(source, element, back);
   const Action action = source.exit.action;
+  // Code says where a direct branch went, even if the handler does not return there.
+  if (back == kNoAddress && (action == Action::kDirect || action == Action::kCall) &&
+      options_.direct_target)
+    back = options_.direct_target(source.last);
   Action saved = Action::kNone;
   if (const Thread& thread = *source.thread;
       thread.folded == 0 && thread.barrier > thread.suspects &&

@@ -66,6 +66,30 @@ TEST(Counter, learns_the_target_of_a_direct_branch_that_was_taken) {
   EXPECT_EQ(counts.rows[2].target, kNoAddress);
 }
 
+TEST(Counter, code_has_the_target_of_a_direct_branch_that_nothing_follows) {
+  const std::vector<Element> elements{
+      range(0x100, 3),        other(ElementKind::kException), range(0x200, 1), range(0x900, 1),
+      range(0x300, 2, false), other(ElementKind::kTraceOn),   range(0x300, 2)};
+  Counter counter;
+  std::size_t asked = 0;
+  counter.set_targets([&asked](const Element& of) {
+    ++asked;
+    return of.start == 0x200 ? kNoAddress : of.end + 0x1000;
+  });
+  for (int i = 0; i < 2; ++i) {
+    counter.begin_part();
+    counter.observe(elements);
+    const Counts counts = counter.take_part().counts;
+    ASSERT_EQ(counts.rows.size(), 4U);
+    EXPECT_EQ(counts.rows[0].target, 0x110CU);
+    // It cannot be read.
+    EXPECT_EQ(counts.rows[1].target, 0x900U);
+    EXPECT_EQ(counts.rows[2].target, 0x1308U);
+    EXPECT_EQ(counts.rows[3].target, 0x1904U);
+  }
+  EXPECT_EQ(asked, 4U);
+}
+
 TEST(Counter, shares_cycles_out_by_instructions) {
   const Counts counts = counts_of({range(0x100, 1), range(0x200, 2), range(0x100, 1), cycles(10)});
   // Rounded down, 10/4, 10*3/4 and 10 give 2, 5 and 3.

@@ -126,8 +126,10 @@ class Bench {
     Element element = context_;
     element.kind = ElementKind::kException;
     element.number = number;
-    element.end = back;
-    element.flags |= kElementReturnAddress;
+    if (back != kNoAddress) {
+      element.end = back;
+      element.flags |= kElementReturnAddress;
+    }
     add(element);
   }
   void other(ElementKind kind, std::uint8_t reason = 0) {
@@ -341,6 +343,20 @@ TEST(StackEngine, a_direct_call_before_a_gap_or_the_end_counts) {
   EXPECT_EQ(bench.finish(), (Folded{{"main", 4}, {"main;f", 3}}));
   EXPECT_EQ(calls_of(bench.engine().tree(), "f"), 3U);
   EXPECT_EQ(bench.quality().matches, 1U);
+}
+
+TEST(StackEngine, a_direct_call_before_an_exception_counts_wherever_the_handler_returns) {
+  for (const bool goes_on : {true, false}) {
+    Bench bench({"main", "f", "handler", "other"}, with_targets());
+    bench.call(bench.at(0), 2);
+    bench.exception(5, kNoAddress);
+    bench.eret(bench.at(2), 4);
+    bench.plain(goes_on ? bench.at(1) : bench.at(3), 8);
+    const Folded stacks = bench.finish();
+    EXPECT_EQ(calls_of(bench.engine().tree(), "f"), 1U);
+    EXPECT_EQ(calls_of(bench.engine().tree(), "other"), 0U);
+    if (goes_on) EXPECT_EQ(stacks.at("main;f"), 8U);
+  }
 }
 
 /// Ranges of two sources in one batch, each of which ends with a call before a gap.

@@ -14,6 +14,7 @@
 #include "progress.h"
 #include "run.h"
 #include "waymark/count/counter.h"
+#include "waymark/inputs/branch_code.h"
 #include "waymark/parallel/counting.h"
 #include "waymark/parallel/parallel_decoder.h"
 
@@ -60,6 +61,7 @@ class Counting {
     for (const inputs::CaptureSource& source : capture.sources()) {
       Own& own = own_[source.source];
       own.counter.set_tasks(capture.image().selector(), task_filter(selection));
+      own.counter.set_targets(inputs::BranchCode(capture).direct_targets());
       by_id_[source.id & (kTraceIdCount - 1)] = &own;
       // Without trace, this only tells the counter what the registers say.
       source.source->count(own.counter);
@@ -185,6 +187,7 @@ Counted count_in_pieces(inputs::Capture& capture, const inputs::TraceBlock& whol
     return counted.code == kOk;
   });
   consumer.set_tasks(capture.image().selector(), task_filter(selection));
+  consumer.set_targets(inputs::BranchCode(capture).direct_targets());
   parallel::ParallelDecoder decoder(
       capture.tree(), {.threads = threads, .piece_bytes = parallel::CountingConsumer::kPieceBytes});
   if (const auto done = decoder.decode(whole.index, whole.bytes, consumer); !done) {

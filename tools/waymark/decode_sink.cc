@@ -22,9 +22,7 @@ class TextSink final : public Sink {
     if (options.functions) writer_.name_functions(options.functions, options.details);
     if (options.processes) writer_.name_processes(options.processes);
     writer_.find_threads_in_vmids(options.thread_in_vmid);
-    writer_.find_direct_targets([code = inputs::BranchCode(capture)](const Element& range) {
-      return code.direct_target(range);
-    });
+    writer_.find_direct_targets(inputs::BranchCode(capture).direct_targets());
     if (options.messages != nullptr) {
       writer_.write_custom_with(
           [messages = options.messages](TextBuffer& text, const Element& element) {

@@ -16,6 +16,7 @@
 #include "run.h"
 #include "waymark/base/escape.h"
 #include "waymark/base/plural.h"
+#include "waymark/inputs/branch_code.h"
 #include "waymark/parallel/counting.h"
 #include "waymark/parallel/slice_decoder.h"
 #include "waymark/perf/process_images.h"
@@ -65,6 +66,7 @@ class CountWork {
         sums_(capture.tree().sources().size()),
         ends_(sums_.size()) {
     consumer_.set_tasks(capture.image().selector(), task_filter(selection));
+    consumer_.set_targets(inputs::BranchCode(capture).direct_targets());
   }
 
   [[nodiscard]] parallel::Consumer& consumer() { return consumer_; }

@@ -43,7 +43,7 @@ stacks::Options stack_options(const inputs::Capture& capture, outputs::PlaceLook
   options.follows_call = [code](const Element& element, std::uint64_t address) {
     return code.follows_call(element, address);
   };
-  options.direct_target = [code](const Element& range) { return code.direct_target(range); };
+  options.direct_target = code.direct_targets();
   options.halfword = [code](const Element& range, std::uint64_t address) {
     return code.halfword(range, address);
   };

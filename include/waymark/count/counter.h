@@ -84,6 +84,14 @@ class Counter {
 
   [[nodiscard]] bool has_tasks() const { return task_.selector != nullptr; }
 
+  /// The target of the direct branch at the end of a range, from its code; kNoAddress: not known.
+  /// Several threads may call a copy each.
+  using FindTarget = std::function<std::uint64_t(const Element& range)>;
+
+  /// Without it, elements show the target of a direct branch only where execution goes on, and not
+  /// before an exception, a gap or the end.
+  void set_targets(FindTarget find) { find_target_ = std::move(find); }
+
   /// From this call on, it counts a part of a stream, and does not know what came before.
   void begin_part();
 
@@ -355,6 +363,7 @@ class Counter {
   Origin origin_;
   Contexts contexts_;
   Task task_;
+  FindTarget find_target_;
   Open open_;
   Group group_;
   bool timestamps_repeat_cycles_ = false;

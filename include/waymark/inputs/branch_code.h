@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -25,6 +26,10 @@ class BranchCode {
   /// The target of the direct branch at the end of a range; kNoAddress: it is not one, or its code
   /// cannot be read.
   [[nodiscard]] std::uint64_t direct_target(const Element& range) const;
+  /// The same as a function, which keeps the memory.
+  [[nodiscard]] std::function<std::uint64_t(const Element& range)> direct_targets() const {
+    return [code = *this](const Element& range) { return code.direct_target(range); };
+  }
 
   /// T32 code at an address; nothing: it cannot be read.
   [[nodiscard]] std::optional<std::uint16_t> halfword(const Element& element,

@@ -26,6 +26,8 @@ class CountingConsumer final : public Consumer {
 
   /// As count::Counter::set_tasks(); call it before decoding begins.
   void set_tasks(const image::ImageSelector* selector, count::Counter::TaskFilter filter = {});
+  /// As count::Counter::set_targets(); call it before decoding begins.
+  void set_targets(count::Counter::FindTarget find) { find_target_ = std::move(find); }
 
   std::unique_ptr<Piece> begin() override;
   bool take(std::unique_ptr<Piece> piece) override;
@@ -45,6 +47,7 @@ class CountingConsumer final : public Consumer {
   std::function<bool(TraceIndex)> taken_;
   const image::ImageSelector* selector_ = nullptr;
   count::Counter::TaskFilter filter_;
+  count::Counter::FindTarget find_target_;
   std::vector<const Source*> sources_;  ///< Those of the tree, ascending by ID, as in its copies.
   std::vector<count::Stitcher> stitchers_;
   std::mutex mutex_;
