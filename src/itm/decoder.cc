@@ -27,10 +27,15 @@ void Decoder::clear_state() {
   accesses_ = {};
 }
 
-// Packets were lost, and local timestamps among them.  The clock went on.
+// Packets were lost, and perhaps local timestamps among them, also the first ones.  The clock went
+// on.  What precedes the first synchronisation point is not a loss.
 void Decoder::lose_local_time() {
-  if (config_.quirks.loss_restarts_time) local_time_ = 0;
-  local_time_is_least_ = !config_.quirks.loss_restarts_time && local_time_ != 0;
+  if (config_.quirks.loss_restarts_time) {
+    local_time_ = 0;
+    local_time_is_least_ = false;
+  } else if (local_time_ != 0 || state_ == State::kDecode) {
+    local_time_is_least_ = true;
+  }
 }
 
 void Decoder::reset() {
