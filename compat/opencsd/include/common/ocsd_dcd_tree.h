@@ -34,8 +34,8 @@ class DecodeTree : public ITrcDataIn {
 
   /// `formatterCfgFlags`: OCSD_DFRMTR_ bits, which only apply to framed trace.  NULL: they are not
   /// valid.
-  static DecodeTree *CreateDecodeTree(const ocsd_dcd_tree_src_t src_type,
-                                      const uint32_t formatterCfgFlags);
+  OCSD_BEGINS static DecodeTree *CreateDecodeTree(const ocsd_dcd_tree_src_t src_type,
+                                                  const uint32_t formatterCfgFlags);
   static void DestroyDecodeTree(DecodeTree *p_dcd_tree);
 
   // The logger of the process; it is borrowed, and NULL restores the default one.

@@ -18,8 +18,8 @@ class TraceFmtDcdImpl;
 /// Can be used on its own: Init(), Configure(), attach, then data.
 class TraceFormatterFrameDecoder : public ITrcDataIn {
  public:
-  TraceFormatterFrameDecoder();
-  TraceFormatterFrameDecoder(int instNum);
+  OCSD_BEGINS TraceFormatterFrameDecoder();
+  OCSD_BEGINS TraceFormatterFrameDecoder(int instNum);
   virtual ~TraceFormatterFrameDecoder();
 
   virtual ocsd_datapath_resp_t TraceDataIn(const ocsd_datapath_op_t op,

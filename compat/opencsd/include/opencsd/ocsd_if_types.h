@@ -20,14 +20,23 @@
 
 /* -- Trace indexes and source IDs. --------------------------------------------------------------*/
 
-/* Byte offset in the trace.  The library is built with 32 bits; 64 bits are for custom builds
- * in which both sides define ENABLE_LARGE_TRACE_SOURCES. */
+/* Byte offset in the trace: 32 bits, or 64 bits if ENABLE_LARGE_TRACE_SOURCES is defined.  A client
+ * and its library must agree.  Those with 64 bits are called OpenCSD with the option
+ * WAYMARK_OPENCSD_LARGE_INDEX, which marks the functions that a client begins with: another client
+ * does not link. */
 #ifdef ENABLE_LARGE_TRACE_SOURCES
 typedef uint64_t ocsd_trc_index_t;
 #define OCSD_TRC_IDX_STR PRIu64
 #else
 typedef uint32_t ocsd_trc_index_t;
 #define OCSD_TRC_IDX_STR PRIu32
+#endif
+
+/* In C++: a function without which a client cannot begin. */
+#if defined(__cplusplus) && defined(ENABLE_LARGE_TRACE_SOURCES) && defined(__GNUC__)
+#define OCSD_BEGINS __attribute__((abi_tag("index64")))
+#else
+#define OCSD_BEGINS
 #endif
 
 /* No index. */

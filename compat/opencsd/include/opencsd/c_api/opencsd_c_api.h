@@ -27,6 +27,11 @@ OCSD_C_API const char *ocsd_get_version_str(void);
 
 /* -- Decode trees. ------------------------------------------------------------------------------*/
 
+/* So that a client of one width does not link with a library of the other. */
+#ifdef ENABLE_LARGE_TRACE_SOURCES
+#define ocsd_create_dcd_tree ocsd_create_dcd_tree_index64
+#endif
+
 /* Makes a tree; `deformatterCfgFlags` are OCSD_DFRMTR_..., which a single source ignores.
  * C_API_INVALID_TREE_HANDLE: the flags exclude each other; the log names them. */
 OCSD_C_API dcd_tree_handle_t ocsd_create_dcd_tree(const ocsd_dcd_tree_src_t src_type,

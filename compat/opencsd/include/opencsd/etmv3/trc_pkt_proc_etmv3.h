@@ -12,8 +12,8 @@ class TrcPktProcEtmV3Impl;
 
 class TrcPktProcEtmV3 : public TrcPktProcBase<EtmV3TrcPacket, ocsd_etmv3_pkt_type, EtmV3Config> {
  public:
-  TrcPktProcEtmV3();
-  TrcPktProcEtmV3(int instIDNum);
+  OCSD_BEGINS TrcPktProcEtmV3();
+  OCSD_BEGINS TrcPktProcEtmV3(int instIDNum);
   virtual ~TrcPktProcEtmV3();
 
   virtual ocsd_err_t getStatsBlock(ocsd_decode_stats_t **pp_stats);

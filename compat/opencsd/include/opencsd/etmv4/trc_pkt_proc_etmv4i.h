@@ -13,8 +13,8 @@ class TrcPktProcEtmV4IImpl;
 class TrcPktProcEtmV4I
     : public TrcPktProcBase<EtmV4ITrcPacket, ocsd_etmv4_i_pkt_type, EtmV4Config> {
  public:
-  TrcPktProcEtmV4I();
-  TrcPktProcEtmV4I(int instIDNum);
+  OCSD_BEGINS TrcPktProcEtmV4I();
+  OCSD_BEGINS TrcPktProcEtmV4I(int instIDNum);
   virtual ~TrcPktProcEtmV4I();
 
   virtual ocsd_err_t getStatsBlock(ocsd_decode_stats_t **pp_stats);

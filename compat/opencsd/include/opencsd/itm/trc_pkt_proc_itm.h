@@ -12,8 +12,8 @@ class TrcPktProcItmImpl;
 
 class TrcPktProcItm : public TrcPktProcBase<ItmTrcPacket, ocsd_itm_pkt_type, ITMConfig> {
  public:
-  TrcPktProcItm();
-  TrcPktProcItm(int instIDNum);
+  OCSD_BEGINS TrcPktProcItm();
+  OCSD_BEGINS TrcPktProcItm(int instIDNum);
   virtual ~TrcPktProcItm();
 
   virtual ocsd_err_t getStatsBlock(ocsd_decode_stats_t **pp_stats);

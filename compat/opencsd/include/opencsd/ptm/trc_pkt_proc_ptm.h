@@ -12,8 +12,8 @@ class TrcPktProcPtmImpl;
 
 class TrcPktProcPtm : public TrcPktProcBase<PtmTrcPacket, ocsd_ptm_pkt_type, PtmConfig> {
  public:
-  TrcPktProcPtm();
-  TrcPktProcPtm(int instIDNum);
+  OCSD_BEGINS TrcPktProcPtm();
+  OCSD_BEGINS TrcPktProcPtm(int instIDNum);
   virtual ~TrcPktProcPtm();
 
   virtual ocsd_err_t getStatsBlock(ocsd_decode_stats_t **pp_stats);

@@ -12,8 +12,8 @@ class TrcPktProcStmImpl;
 
 class TrcPktProcStm : public TrcPktProcBase<StmTrcPacket, ocsd_stm_pkt_type, STMConfig> {
  public:
-  TrcPktProcStm();
-  TrcPktProcStm(int instIDNum);
+  OCSD_BEGINS TrcPktProcStm();
+  OCSD_BEGINS TrcPktProcStm(int instIDNum);
   virtual ~TrcPktProcStm();
 
   virtual ocsd_err_t getStatsBlock(ocsd_decode_stats_t **pp_stats);
