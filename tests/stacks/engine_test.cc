@@ -99,6 +99,7 @@ class Bench {
              InstrSubtype subtype = InstrSubtype::kNone, bool executed = true) {
     Element element = context_;
     element.kind = ElementKind::kInstrRange;
+    element.isa = isa::Isa::kA64;
     element.start = start;
     element.end = start + 4 * std::uint64_t{count};
     element.count = count;
@@ -289,7 +290,7 @@ TEST(StackEngine, a_range_that_goes_on_into_the_next_function_is_divided) {
                                     {"main;g", 64},
                                     {"main;h", 64},
                                     {"main;h;main", 2},
-                                    {"main;[unknown]", 64},
+                                    {"main;[unknown in test]", 64},
                                     {"main;i", 2}}));
   EXPECT_EQ(bench.quality().matches, 2U);
   EXPECT_EQ(bench.quality().tail_calls, 0U);
@@ -301,7 +302,7 @@ TEST(StackEngine, code_without_a_name_is_divided_from_the_function_after_it) {
   Bench bench({"", "f"});
   bench.plain(bench.at(0, 60), 7);
   bench.plain(bench.at(1, 3), 1);
-  EXPECT_EQ(bench.finish(), (Folded{{"[unknown]", 4}, {"f", 4}}));
+  EXPECT_EQ(bench.finish(), (Folded{{"[unknown in test]", 4}, {"f", 4}}));
 }
 
 TEST(StackEngine, thumb_code_is_read_to_divide_it) {
@@ -355,7 +356,7 @@ TEST(StackEngine, a_direct_call_before_an_exception_counts_wherever_the_handler_
     const Folded stacks = bench.finish();
     EXPECT_EQ(calls_of(bench.engine().tree(), "f"), 1U);
     EXPECT_EQ(calls_of(bench.engine().tree(), "other"), 0U);
-    if (goes_on) EXPECT_EQ(stacks.at("main;f"), 8U);
+    EXPECT_EQ(stacks.count("main;f"), goes_on ? 1U : 0U);
   }
 }
 
