@@ -67,7 +67,7 @@ Result<inputs::Snapshot> snapshot_of(const Examination& found) {
   if (!format) return std::unexpected(format.error());
   inputs::Snapshot snapshot;
   snapshot.description =
-      "Made from trace without a description. Registers that the trace does not show have their "
+      "Made from trace of unknown format. Registers that the trace does not show have their "
       "usual values.";
   inputs::TraceBuffer buffer{.name = "TRACE_0",
                              .file = std::string(kTraceFile),

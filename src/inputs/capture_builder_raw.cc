@@ -144,12 +144,15 @@ Result<void> CaptureBuilder::check_raw_registers(const ProtocolRow& row,
   const std::string missing = missing_registers(row, registers, options_.source.decode);
   if (missing.empty()) return {};
   if (!option.empty())
-    return fail(ErrorCode::kInvalidArgument,
-                fmt::format("{}: raw trace has no description; add the registers {} to {} ({}).",
-                            name_, missing, option, row.where_registers));
-  return fail(ErrorCode::kInvalidArgument,
-              fmt::format("{}: raw trace has no description; state {} with --reg ({}).", name_,
-                          missing, row.where_registers));
+    return fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format(
+            "{}: raw trace does not contain register values; add the registers {} to {} ({}).",
+            name_, missing, option, row.where_registers));
+  return fail(
+      ErrorCode::kInvalidArgument,
+      fmt::format("{}: raw trace does not contain register values; state {} with --reg ({}).",
+                  name_, missing, row.where_registers));
 }
 
 /// The protocol is not known, or the likely one needs registers.
@@ -171,9 +174,10 @@ std::unexpected<Error> CaptureBuilder::no_protocol() const {
                          protocol == "ptm" ? "a PTM stream" : "an ETMv4 or ETE stream", protocol,
                          protocol == "ptm" ? "" : " (or ete)", registers, row.where_registers);
   }
-  return fail(ErrorCode::kInvalidArgument,
-              fmt::format("{}: raw trace has no description: {}. `waymark info {}` identifies it.",
-                          name_, advice, shell_word(name_)));
+  return fail(
+      ErrorCode::kInvalidArgument,
+      fmt::format("{}: raw trace does not name its protocol: {}. `waymark info {}` identifies it.",
+                  name_, advice, shell_word(name_)));
 }
 
 Result<void> CaptureBuilder::add_raw_sources() {

@@ -220,7 +220,7 @@ void add_annotate(Command& app, int& exit_code) {
   command
       ->add_option_function(
           "--by", [options](const std::string& name) { options->by_cycles = name == "cycles"; },
-          "how --top orders functions; default: instructions")
+          "the order of functions for --top; default: instructions")
       ->type_name("WHAT")
       ->check(one_of({"instructions", "cycles"}))
       ->excludes("FUNCTION");

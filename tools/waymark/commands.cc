@@ -25,7 +25,7 @@ constexpr auto kFooter =
     "detected automatically.\n"
     "\n"
     "Examples:\n"
-    "  waymark info board/              what is in it, and what looks wrong\n"
+    "  waymark info board/              what it contains, and what looks wrong\n"
     "  waymark decode board/ | less     what the cores executed\n"
     "  waymark help decode              the options of a command";
 

@@ -337,8 +337,8 @@ void add_count(Command& app, int& exit_code) {
             if (name == "cycles") options->order = count::Order::kCycles;
             if (name == "calls") options->order = count::Order::kCalls;
           },
-          "how to order the blocks, the highest first; default: instructions; blocks with none are "
-          "left out; the times of a function are its calls")
+          "the order of the blocks, the highest count first; blocks with a count of 0 are left "
+          "out; for functions, times is the number of calls; default: instructions")
       ->type_name("WHAT")
       ->check(one_of({"instructions", "times", "cycles", "calls"}));
   Option* const edges = command->add_flag(

@@ -70,19 +70,20 @@ int run(const DoctorOptions& options) {
   const auto code =
       examine_input(options.input, options.examine, options.format, options.output, true);
   if (code) return *code;
-  return complain(
-      inputs::input_name(options.input.path) + ": it has a description; use `waymark info`.",
-      kInput);
+  return complain(inputs::input_name(options.input.path) +
+                      ": it is not a file of raw trace; use `waymark info`.",
+                  kInput);
 }
 
 }  // namespace
 
 void add_examine_options(Command& command, ExamineOptions& options) {
   command.add_flag("--explain", options.explain,
-                   "For raw trace that no option describes: explain each conclusion");
+                   "For raw trace whose protocol is not stated: explain each conclusion");
   command
       .add_option("--write-snapshot", options.snapshot,
-                  "For raw trace that no option describes: write what was found as a snapshot")
+                  "For raw trace whose protocol is not stated: write a snapshot with what was "
+                  "found")
       ->type_name("DIR");
   add_program_search(command, options.programs);
 }

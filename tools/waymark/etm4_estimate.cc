@@ -304,7 +304,7 @@ void add_estimate_options(Command& command, EstimateOptions& options) {
   auto* estimate = command
                        .add_flag("--estimate", options.wanted,
                                  "run a program on a model of the unit, and show which addresses "
-                                 "it traces, and in how many bytes")
+                                 "it traces and the size of the trace")
                        ->group(kGroup);
   command
       .add_option("--program", options.program,

@@ -14,7 +14,7 @@ struct ExitStatus {
 
 inline constexpr ExitStatus kExitStatus[] = {
     {kOk, "success; damage in the trace may have been reported"},
-    {kDamaged, "nothing could be decoded, --strict found damage, or diff a difference"},
+    {kDamaged, "nothing could be decoded, --strict found damage, or diff found a difference"},
     {kUsage, "the command line is wrong"},
     {kInput, "the input cannot be read or understood"},
     {kOutput, "the output cannot be written"},

@@ -36,11 +36,11 @@ void examine(Bytes content, exports::CaptureFindings& to) {
   const std::string command = outputs::next_command(to.input, *found);
   if (command.empty()) {
     add(to, kInput, "not_described",
-        "This trace has no description, and no protocol fits it. If you know how it was made, "
-        "state it with --framing and --source.");
+        "The protocol of this trace is not stated, and no protocol fits it. If you know how it was "
+        "made, state it with --framing and --source.");
   } else {
     add(to, kOk, "not_described",
-        fmt::format("This trace has no description. Its content suggests: {}", command));
+        fmt::format("The protocol of this trace is not stated. Its content suggests: {}", command));
   }
 }
 

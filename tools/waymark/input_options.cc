@@ -150,7 +150,7 @@ void add_options_of_recordings(Command& command, InputOptions& options) {
   command
       .add_option("--symfs,--sysroot", options.roots,
                   "A folder with the files of the recorded machine, or with its programs in any "
-                  "sub-folder; may be repeated")
+                  "subfolder; may be repeated")
       ->type_name("DIR")
       ->allow_extra_args(false)
       ->group(kRecordingGroup);
@@ -166,15 +166,14 @@ void add_options_of_recordings(Command& command, InputOptions& options) {
       ->type_name("FILE")
       ->group(kRecordingGroup);
   command
-      .add_option(
-          "--guest-vmlinux", options.guest_vmlinux,
-          "The kernel that a guest ran, as an ELF file with symbols: code at EL1 under a host "
-          "at EL2")
+      .add_option("--guest-vmlinux", options.guest_vmlinux,
+                  "The kernel of a guest, as an ELF file with symbols, for code at EL1 if the "
+                  "kernel of the host runs at EL2")
       ->type_name("FILE")
       ->group(kRecordingGroup);
   command
       .add_option("--guest-kallsyms", options.guest_kallsyms,
-                  "A copy of /proc/kallsyms of the guest: where its kernel was")
+                  "A copy of /proc/kallsyms of the guest, which gives the addresses of its kernel")
       ->type_name("FILE")
       ->group(kRecordingGroup);
   command
@@ -184,8 +183,8 @@ void add_options_of_recordings(Command& command, InputOptions& options) {
       ->group(kRecordingGroup);
   command
       .add_flag("--virtual-timestamps", options.virtual_timestamps,
-                "Take the timestamps of the trace as those of the virtual counter, even if the "
-                "recording does not state it")
+                "Treat the timestamps of the trace as those of the virtual counter, even if the "
+                "recording does not say so")
       ->group(kRecordingGroup);
   command
       .add_option("--kallsyms", options.kallsyms,
@@ -207,14 +206,14 @@ void add_options_of_raw_trace(Command& command, InputOptions& options) {
   command
       .add_option("--source", options.sources,
                   "The protocol and registers of a trace ID, such as 0x10=etmv4,TRCCONFIGR=0x1 "
-                  "(without frames: no ID); core=NAME states its core; may be repeated")
+                  "(without frames, leave out the ID); core=NAME states its core; may be repeated")
       ->type_name("ID=NAME[,REG=VALUE]...")
       ->allow_extra_args(false)
       ->group(raw);
   command
       .add_option("--core", options.core,
-                  "The core, such as Cortex-A53, or its architecture; default: ARMv8-A, and for an "
-                  "MTB ARMv8-M")
+                  "The core, such as Cortex-A53, or its architecture; default: ARMv8-A; for an "
+                  "MTB, ARMv8-M")
       ->type_name("NAME")
       ->group(raw);
   command

@@ -66,9 +66,8 @@ void add_status(Command& app, int& exit_code) {
   command->add_option("DIR", *path, "The folder of the job")->required();
   command->footer(
       "A shard is done if its result exists. A shard is listed as running if an attempt has "
-      "begun\nto write its result. If the machine fails, the shard stays listed until it is run "
-      "again.\nThe exit "
-      "code is 0 if all results exist, and 1 if some are missing.\n"
+      "begun\nto write its result. If the machine fails, the shard is listed as running until it "
+      "is\nrun again. The exit code is 0 if all results exist, and 1 if some are missing.\n"
       "\n"
       "Examples:\n"
       "  waymark status job/");

@@ -158,7 +158,7 @@ std::string_view help_text() {
 
 Input
   -ss_dir <dir>        Snapshot folder.
-  -ss_verbose          Say what is read from the snapshot.
+  -ss_verbose          Report what is read from the snapshot.
   -src_name <name>     Trace buffer to list; the default is the first one.
   -multi_session       List all trace buffers, one after the other.
   -id <n>              List only this trace ID; may be given more than once.
@@ -173,14 +173,14 @@ Output
   -o_raw_packed        The frames as captured.
   -o_raw_unpacked      The bytes of each trace ID, frame by frame.
   -stats               Statistics of the decoders and of the frames.
-  -profile             Print nothing but the count of each kind of element.
+  -profile             Print only the count of each kind of element.
   -no_time_print       Leave out the elapsed time.
 
 Decoding
   -src_addr_n          Source address packets: split the range at N atoms.
   -aa64_opcode_chk     Stop at A64 words that cannot be instructions.
   -direct_br_cond      Check that N atoms are only at conditional direct branches.
-  -strict_br_cond      The same, also for indirect branches.
+  -strict_br_cond      The same, and also for indirect branches.
   -range_cont          Check that ranges follow each other.
   -halt_err            Stop at the first bad packet.
   -test_waits <n>      Answer WAIT to the first n packets or elements.
@@ -199,7 +199,7 @@ Environment
                        List as this version of OpenCSD does: 1.3.3, 1.8.0 (default)
                        or 1.8.3.
   WAYMARK_OPENCSD_QUIRKS=<list>
-                       Switch single deviations from the architecture off; see
+                       Switch off single deviations from the architecture; see
                        docs/opencsd-compatibility.md.
 )";
 }
