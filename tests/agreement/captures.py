@@ -370,10 +370,10 @@ class Captures:
     def named(self, name, path, inputs, **more):
         """A capture with an ELF file that names what was called, because its program is a copy of memory."""
         elements = (json.loads(line) for line in self.run('decode', path, '--format', 'json', expect=None).lines)
-        starts = elf_writer.called_functions(element for element in elements if element['type'] == 'element')
+        starts, executed = elf_writer.called_functions(element for element in elements if element['type'] == 'element')
         folder = self.folder / f'symbols_{path.name}'
         folder.mkdir(exist_ok=True)
-        files = elf_writer.write_symbols(folder, elf_writer.regions_of(path), starts, 'parts' in name,
+        files = elf_writer.write_symbols(folder, elf_writer.regions_of(path), starts, executed, 'parts' in name,
                                          'nameless' in name)
         return self.capture(name, inputs, [word for file in files for word in ('--symbols', file)], **more)
 

@@ -89,18 +89,19 @@ def write_elf(regions, symbols, wide):
 
 
 def called_functions(elements):
-    """{address: instruction set} of what calls led to, and of what was executed first."""
-    starts, last = {}, {}
+    """({address: instruction set} of what calls led to, the same of all that was executed)."""
+    starts, executed, last = {}, {}, {}
     for element in elements:
         if element['kind'] == 'range':
             start = int(element['start'], 16)
-            before = last.get(element.get('id'))
-            if before is None or before.get('subtype') == 'call' and before.get('taken'):
+            executed.setdefault(start, element['isa'])
+            before = last.get(element.get('id'), {})
+            if before.get('subtype') == 'call' and before.get('taken'):
                 starts.setdefault(start, element['isa'])
             last[element.get('id')] = element
         elif element['kind'] in ('exception', 'no_access', 'address_unknown', 'no_sync', 'trace_on', 'range_no_path'):
             last[element.get('id')] = {}
-    return starts
+    return starts, executed
 
 
 def name_of(address, number, parts):
@@ -113,14 +114,15 @@ def name_of(address, number, parts):
     return plain, plain
 
 
-def write_symbols(folder, regions, starts, parts=False, nameless=False):
+def write_symbols(folder, regions, starts, executed, parts=False, nameless=False):
     """ELF files with the functions, one for each width of addresses: their paths.  Unless `nameless`, a function begins
     at the start of each region, so that no code is without one."""
     paths = []
     if not nameless:
         for address, data in regions:
-            after = [start for start in starts if address <= start < address + len(data)]
-            isa = starts[min(after)] if after else next(iter(starts.values()), 'A64')
+            sets = next(({start: isa for start, isa in some.items() if address <= start < address + len(data)}
+                         for some in (starts, executed) if any(address <= start < address + len(data) for start in some)), {})
+            isa = sets[min(sets)] if sets else next(iter(executed.values()), 'A64')
             starts = {address: isa, **starts}
     for wide in (True, False):
         own = {start: isa for start, isa in starts.items() if (isa == 'A64') == wide}
