@@ -39,6 +39,7 @@ class Capture:
     def __post_init__(self):
         self.one_protocol = None
         self.kept = {}
+        self.speculates = False
         self.files = {}
         self.labels = []
         self.stack = ExitStack()
@@ -53,7 +54,7 @@ class Capture:
         """Whether a command takes --symbols."""
         if words[0] in ('count', 'decode'):
             return any(word in ('--functions', '--tree', '--callers', '--callees') for word in words)
-        return words[0] not in ('info', 'find')
+        return words[0] not in ('info', 'find', 'packets')
 
     def command(self, words, inputs=None, twice=False):
         words = list(words)
@@ -282,6 +283,23 @@ class Capture:
         """The address of the first segment, which addresses of AutoFDO count from."""
         one = next(each for name, each in self.places.programs if name == program)
         return one.segments[0][0]
+
+    def exception_packets(self):
+        """{trace ID: how many packets state an exception} of the sources that execute something."""
+        words = ['packets', '--format', 'json']
+        label = ' '.join(words)
+        if label not in self.kept:
+            self.kept[label] = self.run(*self.command(words), expect=None).out_bytes
+        found = dict.fromkeys((row['id'] for row in self.counts.json_lines() if row['type'] == 'count' and 'id' in row), 0)
+        for line in self.damaged(label, self.kept[label]).splitlines():
+            row = json.loads(line)
+            if row['type'] != 'packet':
+                continue
+            if row['name'].startswith(('I_COMMIT', 'I_CANCEL', 'I_MISPREDICT')):
+                self.speculates = True
+            if row['id'] in found and (row['name'] in ('I_EXCEPT', 'MTB_EXCEPT') or row['fields'].get('exception')):
+                found[row['id']] += 1
+        return found
 
     def code_base_of(self, program):
         """The page of its first executable segment, which addresses for llvm-profgen count from."""

@@ -412,8 +412,13 @@ def find_places(capture, say):
         result.fail('find failed')
     for row in result.json_lines():
         if row.get('type') == 'found' and row['what'] == 'exception':
-            # It reads packets, also those that damage hides from decoding.
-            say.add('exceptions in packets' if capture.is_damaged() else 'exceptions', row['id'], 1)
+            found[row['id']] = found.get(row['id'], 0) + 1
+    # Packets say more than was executed if some of them were cancelled, or hidden by damage.
+    executed = not capture.is_damaged() and (capture.truth or not capture.speculates)
+    for trace_id, count in found.items():
+        say.put('exceptions in packets', trace_id, count)
+        if executed:
+            say.put('exceptions', trace_id, count)
 
 
 @source('interval', needs={'functions'})
@@ -424,11 +429,19 @@ def interval(capture, say):
         if result.code or len(keys) != 1:
             continue
         key, = keys
+@source('packets')
+def packets(capture, say):
+    """Exceptions that packets state, also those that were never committed or that damage hides from decoding."""
+    for trace_id, count in capture.exception_packets().items():
+        say.put('exceptions in packets', trace_id, count)
+
+
         start = capture.places.starts.get((key[0], name))
         rows = result.json_lines()
         if start is not None and rows:
             say.put('times of an instruction', (key[0], start), rows[0]['begun'])
 
+    found = dict.fromkeys(capture.exception_packets(), 0)
 
 @source('diff')
 def diff_with_itself(capture, say):
