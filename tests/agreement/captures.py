@@ -218,7 +218,7 @@ class Capture:
             self.has.add('a64')
         heads = [row for row in rows if row['type'] == 'count']
         if any(row['elements'].get('timestamp') for row in heads):
-            self.has |= {'timestamps', 'vcd'}
+            self.has.add('timestamps')
         if self.places.known():
             self.has.add('functions')
             if self.lines:

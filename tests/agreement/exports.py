@@ -608,44 +608,104 @@ def export_perfetto(capture, say):
     say_timeline(capture, say, perfetto_events(text).values())
 
 
-def say_times(say, times, unit='as chosen'):
-    if times:
-        say.put('first time of a timeline', unit, min(times))
-        say.put('last time of a timeline', unit, max(times))
+# Readers of JSON have no more bits of a number.
+EXACT = 1 << 53
+
+
+def moved_apart(times):
+    """The last time of a track whose events are at least twice the spacing of a `double` apart."""
+    following = 0
+    for time in times:
+        last = max(time, following)
+        following = last + max(2 * int(math.ulp(float(time))), 1)
+    return last
+
+
+def say_times(say, tracks, unit='as chosen'):
+    """`tracks`: the times of each."""
+    tracks = [times for times in tracks if times]
+    if tracks:
+        say.put('first time of a timeline', unit, min(map(min, tracks)))
+        say.put('last time of a timeline', unit, max(map(max, tracks)))
+    return tracks
+
+
+def say_lengths(say, tracks):
+    say.put('lengths of the tracks of a timeline', 'all', tuple(sorted(max(times) - min(times) for times in tracks)))
+
+
+def tracks_of_trace_event(capture):
+    data = json.loads(capture.text('export', 'trace-event'))
+    # If nanoseconds are known, its times are microseconds.
+    unit = 1 if 'one microsecond is' in data['otherData'] else 1000
+    tracks = collections.defaultdict(list)
+    for event in data['traceEvents']:
+        if event['ph'] in 'BE':
+            time = event['ts'] * unit
+            tracks[(event['pid'], event['tid'])].append(time if isinstance(time, int) else math.floor(time + 0.01))
+    return tracks.values()
+
+
+def is_late(capture):
+    return max((time for track in tracks_of_trace_event(capture) for time in track), default=0) >= EXACT
 
 
 @source('export trace-event, timestamps', export='trace-event', needs={'functions', 'timestamps'})
 def times_of_trace_event(capture, say):
-    data = json.loads(capture.text('export', 'trace-event'))
-    # If nanoseconds are known, its times are microseconds.
-    unit = 1 if 'one microsecond is' in data['otherData'] else 1000
-    say_times(say, [math.floor(event['ts'] * unit + 0.01) for event in data['traceEvents'] if event['ph'] in 'BE'])
+    tracks = tracks_of_trace_event(capture)
+    if not is_late(capture):
+        say_times(say, tracks)
+    elif tracks:
+        say.put('first time of a timeline', 'as chosen', min(map(min, tracks)))
+        say.put('last time of a timeline, moved apart', 'all', max(map(max, tracks)))
 
 
 @source('export speedscope, timestamps', export='speedscope', needs={'functions', 'timestamps'})
 def times_of_speedscope(capture, say):
     data = json.loads(capture.text('export', 'speedscope'))
-    say_times(say, [event['at'] for profile in data['profiles'] for event in profile['events']])
+    tracks = [[event['at'] for event in profile['events']] for profile in data['profiles']]
+    if not is_late(capture):
+        say_times(say, tracks)
+    # Later times count from the first one.
+    say_lengths(say, [track for track in tracks if track])
 
 
 @source('export perfetto, timestamps', export='perfetto', needs={'protoc', 'functions', 'timestamps'})
 def times_of_perfetto(capture, say):
     text = capture.decoded('perfetto', lambda data: decoded('perfetto.protos.Trace', 'perfetto.proto', data))
-    say_times(say, [time for events in perfetto_events(text).values() for time, _ in events])
+    tracks = say_times(say, [[time for time, _ in events] for events in perfetto_events(text).values()])
+    say_lengths(say, tracks)
+    if is_late(capture):
+        say.put('last time of a timeline, moved apart', 'all', max(map(moved_apart, tracks)))
 
 
 @source('export parquet, times of calls', export='parquet', needs={'duckdb', 'functions', 'timestamps'})
 def times_of_parquet(capture, say):
     rows = [row for row in capture.table('calls') if row['unit'] == 'ticks' and row['start'] is not None]
     # The table has ticks where others have the nanoseconds of a recording.
-    say_times(say, [row['start'] for row in rows] + [row['end'] for row in rows if row['end'] is not None],
+    say_times(say, [[row['start'] for row in rows], [row['end'] for row in rows if row['end'] is not None]],
               'ticks of a recording' if capture.recording else 'as chosen')
 
 
-@source('export vcd', export='vcd', needs={'vcd'})
+def shows_waves(element):
+    """Whether an element changes a variable of waves, besides the one that says whether there is trace."""
+    return element['kind'] in ('exception', 'event', 'software_trace', 'itm') or (
+        element['kind'] == 'context' and 'context_id' in element)
+
+
+@source('elements that waves show')
+def elements_of_waves(capture, say):
+    say.put('whether there are waves', 'all', any(map(shows_waves, capture.elements())))
+
+
+@source('export vcd', export='vcd')
 def export_vcd(capture, say):
     """Waves have no counts that others have, but the first and the last time, and the number of exceptions."""
-    text = capture.text('export', 'vcd')
-    times = [int(line[1:]) for line in text.splitlines() if re.match(r'^#\d+$', line)]
-    if times and 'ticks of the timestamp generator' in text:
+    result = capture.result('export', 'vcd', expect=None)
+    say.put('whether there are waves', 'all', result.code == 0)
+    if result.code:
+        assert 'there are no exceptions, events or messages' in result.err, result.err
+        return
+    times = [int(line[1:]) for line in result.lines if re.match(r'^#\d+$', line)]
+    if times and 'ticks of the timestamp generator' in result.out:
         say.put('last timestamp of waves', 'all', max(times))
