@@ -3,9 +3,8 @@ import configparser
 import struct
 
 
-def regions_of(snapshot):
-    """[(address, bytes)]: the memory dumps of a snapshot, without those that overlap an earlier one."""
-    found = []
+def dumps_of(snapshot):
+    """(address, path, offset, length or None) of the memory dumps of a snapshot."""
     for path in sorted(snapshot.glob('*.ini')):
         ini = configparser.ConfigParser(strict=False, interpolation=None)
         ini.optionxform = str
@@ -20,15 +19,31 @@ def regions_of(snapshot):
             path_of_dump = snapshot / dump.get('file', '').strip('"')
             if not path_of_dump.is_file():
                 continue
-            data = path_of_dump.read_bytes()
-            if data[:4] == b'\x7fELF':
-                continue
-            offset = int(dump.get('offset', '0'), 0)
-            length = int(dump['length'], 0) if 'length' in dump else len(data) - offset
-            address = int(dump['address'], 0)
-            data = data[offset:offset + length]
-            if data and not any(address < start + len(other) and start < address + len(data) for start, other in found):
-                found.append((address, data))
+            yield (int(dump['address'], 0), path_of_dump, int(dump.get('offset', '0'), 0),
+                   int(dump['length'], 0) if 'length' in dump else None)
+
+
+def programs_of(snapshot):
+    """[(address, path, offset, size)]: the dumps that are ELF files."""
+    found = []
+    for address, path, offset, length in dumps_of(snapshot):
+        data = path.read_bytes()
+        size = len(data) - offset if length is None else length
+        if data[:4] == b'\x7fELF' and (address, path, offset, size) not in found:
+            found.append((address, path, offset, size))
+    return found
+
+
+def regions_of(snapshot):
+    """[(address, bytes)]: the other dumps, without those that overlap an earlier one."""
+    found = []
+    for address, path, offset, length in dumps_of(snapshot):
+        data = path.read_bytes()
+        if data[:4] == b'\x7fELF':
+            continue
+        data = data[offset:] if length is None else data[offset:offset + length]
+        if data and not any(address < start + len(other) and start < address + len(data) for start, other in found):
+            found.append((address, data))
     return sorted(found)
 
 
