@@ -130,16 +130,23 @@ def say_functions(say, capture, rows):
         say.cover(quantity, lambda key: key[1] != NO_FUNCTION)
 
 
+def say_name(capture, say, quantity, path):
+    if not capture.recording or not path:
+        return
+    program = capture.places.label(path)
+    before = say.values.said[quantity][(program,)].get(say.name)
+    if before is None or path not in before.split(', '):
+        say.put(quantity, program, path if before is None else f'{before}, {path}')
+
+
 def say_path(capture, say, path):
-    """The path by which a source names a program of a recording: rows of counts have that in the recording."""
-    if capture.recording and path:
-        say.put('path of a program', capture.places.label(path), path)
+    """Rows of counts name a program by its path in the recording."""
+    say_name(capture, say, 'path of a program', path)
 
 
 def say_file(capture, say, path):
-    """Call stacks and code have that of the file which was found."""
-    if capture.recording and path:
-        say.put('file of a program', capture.places.label(path), path)
+    """Call stacks and code have the file that was found."""
+    say_name(capture, say, 'file of a program', path)
 
 
 @source('count --functions (json)', needs={'functions'})
