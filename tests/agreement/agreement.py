@@ -37,7 +37,7 @@ def collect(capture, sources, values=None):
         if not one.needs <= capture.has:
             continue
         try:
-            one.collect(capture, Say(values, one.name))
+            one.collect(capture, Say(values, one.name, one.stacks and capture.places.has_plt()))
         except Exception as error:
             values.remove([one.name])
             if os.environ.get('AGREEMENT_TRACE'):

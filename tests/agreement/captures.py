@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import elf_writer
-from places import Places, Program
+from places import Places, Program, parts_in_memory
 from support import duckdb
 from support.programs import Result, Runner, check
 from support.viewer import viewing
@@ -33,11 +33,13 @@ class Capture:
     run: Runner
     recording: bool = False
     truth: Path = None
+    true_to_code: bool = False  # neither damaged nor of other code than that in memory
     small: bool = False
     damage: dict = field(default_factory=dict)
 
     def __post_init__(self):
         self.one_protocol = None
+        self.speculates = False
         self.kept = {}
         self.files = {}
         self.labels = []
@@ -53,7 +55,7 @@ class Capture:
         """Whether a command takes --symbols."""
         if words[0] in ('count', 'decode'):
             return any(word in ('--functions', '--tree', '--callers', '--callees') for word in words)
-        return words[0] not in ('info', 'find')
+        return words[0] not in ('info', 'find', 'packets')
 
     def command(self, words, inputs=None, twice=False):
         words = list(words)
@@ -189,24 +191,32 @@ class Capture:
             self.lines = database.execute('SELECT count(*) FROM instructions WHERE line > 0').fetchone()[0] > 0
             self.database_paths = [path for path, _ in rows]
             database.close()
-            files = {file: path for path, file in rows if file}
-            for path, file in rows:
-                candidates = [file, path]
-                for folder in [value for name, value in zip(self.options[::2], self.options[1::2]) if name == '--symfs']:
-                    candidates += [Path(folder) / path.lstrip('/'), Path(folder) / Path(path).name]
-                for one in candidates:
-                    if one and Path(one).is_file() and Path(one).read_bytes()[:4] == b'\x7fELF':
-                        programs.append((path if self.recording else '', Program(one)))
-                        break
+            if self.recording:
+                files = {file: path for path, file in rows if file}
+                folders = [Path(folder) for folder in self.values_of('--symfs')]
+                for path, file in rows:
+                    candidates = [file, path, *(folder / name for folder in folders for name in (
+                        path.lstrip('/'), Path(path).name))]
+                    programs += [(path, Program(one)) for one in candidates if one and is_elf(Path(one))][:1]
         else:
             self.lines, self.database_paths = False, []
-        for name, value in zip(self.options[::2], self.options[1::2]):
-            if name == '--symbols' and not self.recording:
-                programs = [one for one in programs if one[0]] + [('', Program(value))]
-        symbol_files = [value for name, value in zip(self.options[::2], self.options[1::2]) if name == '--symbols']
-        if symbol_files and not self.recording:
-            programs = [('', Program(value)) for value in symbol_files]
-        self.places = Places(programs, self.recording, files)
+        memory = []
+        if not self.recording:
+            programs = [('', Program(path)) for path in self.values_of('--symbols')]
+            self.elf_files = dict(zip(self.values_of('--symbols'), (program for _, program in programs)))
+            for address, path, offset, size in elf_writer.programs_of(self.inputs[0]):
+                path = str(path)
+                if path not in self.database_paths:
+                    continue  # It was not executed, or another one has its functions.
+                if path not in self.elf_files:
+                    self.elf_files[path] = Program(path)
+                parts = parts_in_memory(path, self.elf_files[path], address, offset, size)
+                moved = [part for part in parts if part[2]]
+                memory += moved
+                name = path if moved else ''
+                if (name, self.elf_files[path]) not in programs:
+                    programs.append((name, self.elf_files[path]))
+        self.places = Places(programs, self.recording, files, memory)
         self.counts = self.run(*self.command(['count', '--all', '--format', 'json']), expect=None)
         rows = self.counts.json_lines() if self.counts.code == 0 else []
         self.has = {'duckdb', 'protoc'} - set(absent())
@@ -217,7 +227,7 @@ class Capture:
             self.has.add('a64')
         heads = [row for row in rows if row['type'] == 'count']
         if any(row['elements'].get('timestamp') for row in heads):
-            self.has |= {'timestamps', 'vcd'}
+            self.has.add('timestamps')
         if self.places.known():
             self.has.add('functions')
             if self.lines:
@@ -236,6 +246,9 @@ class Capture:
         if os.environ.get('WAYMARK_PYTHON'):
             self.has.add('python')
         self.executes = bool(blocks)
+
+    def values_of(self, option):
+        return [value for name, value in zip(self.options[::2], self.options[1::2]) if name == option]
 
     def find_processes(self):
         """Which programs each process executed."""
@@ -271,22 +284,34 @@ class Capture:
             self.kept[('damaged',)] = b'"type":"damage"' in self.run(*self.command(['decode', '--format', 'json'])).out_bytes
         return self.kept[('damaged',)]
 
+    def exception_packets(self):
+        """{trace ID: how many packets state an exception} of the sources that execute something."""
+        words = ['packets', '--format', 'json']
+        label = ' '.join(words)
+        if label not in self.kept:
+            self.kept[label] = self.run(*self.command(words), expect=None).out_bytes
+        found = dict.fromkeys((row['id'] for row in self.counts.json_lines() if row['type'] == 'count' and 'id' in row), 0)
+        for line in self.damaged(label, self.kept[label]).splitlines():
+            row = json.loads(line)
+            if row['type'] != 'packet':
+                continue
+            if row['name'].startswith(('I_COMMIT', 'I_CANCEL', 'I_MISPREDICT')):
+                self.speculates = True
+            if row['id'] in found and (row['name'] in ('I_EXCEPT', 'MTB_EXCEPT') or row['fields'].get('exception')):
+                found[row['id']] += 1
+        return found
+
     def depth(self):
         """Of the call tree."""
         return 1 + max((row['depth'] for row in self.json_lines('count', '--tree', '--all', '--format', 'json')), default=0)
 
-    def program_names(self):
-        return [name for name, _ in self.places.programs] if self.recording else ['']
-
-    def base_of(self, program):
-        """The address of the first segment, which addresses of AutoFDO count from."""
-        one = next(each for name, each in self.places.programs if name == program)
-        return one.segments[0][0]
-
-    def code_base_of(self, program):
-        """The page of its first executable segment, which addresses for llvm-profgen count from."""
-        one = next(each for name, each in self.places.programs if name == program)
-        return one.code_starts[0] & ~0xfff
+    def profiled(self):
+        """[(value of --program or None, name in keys, Program)] of the programs that a profile can be of."""
+        if self.recording:
+            return [(name, name, program) for name, program in self.places.programs]
+        found = [(path, self.places.label(path), self.elf_files[path]) for path in self.database_paths
+                 if path in self.elf_files]
+        return found if len(found) > 1 else [(None, label, program) for _, label, program in found]
 
     @staticmethod
     def file_name(path):
@@ -300,6 +325,10 @@ class Capture:
                 if key := self.places.key(row['name'], row.get('program')):
                     found.setdefault(row['name'], []).append(key)
         return list(found.items())
+
+
+def is_elf(path):
+    return path.is_file() and path.read_bytes()[:4] == b'\x7fELF'
 
 
 def absent():
@@ -370,10 +399,10 @@ class Captures:
     def named(self, name, path, inputs, **more):
         """A capture with an ELF file that names what was called, because its program is a copy of memory."""
         elements = (json.loads(line) for line in self.run('decode', path, '--format', 'json', expect=None).lines)
-        starts = elf_writer.called_functions(element for element in elements if element['type'] == 'element')
+        starts, executed = elf_writer.called_functions(element for element in elements if element['type'] == 'element')
         folder = self.folder / f'symbols_{path.name}'
         folder.mkdir(exist_ok=True)
-        files = elf_writer.write_symbols(folder, elf_writer.regions_of(path), starts, 'parts' in name,
+        files = elf_writer.write_symbols(folder, elf_writer.regions_of(path), starts, executed, 'parts' in name,
                                          'nameless' in name)
         return self.capture(name, inputs, [word for file in files for word in ('--symbols', file)], **more)
 
@@ -397,20 +426,21 @@ class Captures:
         """The capture with a name, or None if it executes nothing."""
         kind, _, rest = name.partition(' ')
         if kind == 'quicksort':
-            return self.capture(name, [ROOT / 'samples/quicksort'], [])
+            return self.capture(name, [ROOT / 'samples/quicksort'], [], true_to_code=True)
         if rest == 'quicksort.elf':
             path = self.synth(name, ['--protocol', 'etmv4', '--elf', ELF, '--exceptions', 60, '--timestamps', 60],
                               size=2000)
-            return self.capture(name, [path], ['--symbols', ELF], truth=path)
+            return self.capture(name, [path], ['--symbols', ELF], truth=path, true_to_code=True)
         if kind == 'synth' and rest in SYNTH:
             words = SYNTH[rest]
             path = self.synth(name, words)
             # The decoder follows a Q element whose path is known, so that the truth has other ranges.
             whole = not {'--damage', '--drop', '--q'} & set(words)
-            return self.named(name, path, [path], truth=path if whole else None)
+            return self.named(name, path, [path], truth=path if whole else None,
+                              true_to_code=not {'--damage', '--drop'} & set(words))
         if kind == 'synth':
             path = self.synth(name, PROCESSES[rest], '--elf', ELF, '--perf-data')
-            return self.capture(name, [path / 'perf.data'], ['--symfs', path], recording=True)
+            return self.capture(name, [path / 'perf.data'], ['--symfs', path], recording=True, true_to_code=True)
         if kind == 'shared':
             path = DATA / rest.replace('/snapshot.ini', '')
             path = next((p for p in (DATA / 'snapshots' / rest, *DATA.glob(f'foreign/**/{rest.split("/")[0]}')) if (p / 'snapshot.ini').is_file()), None)

@@ -41,9 +41,8 @@ def say_headers(say, rows):
 
 def say_blocks(say, capture, rows):
     for row in rows:
-        start, end = hexadecimal(row['start']), hexadecimal(row['end'])
-        program = capture.places.label(row.get('program'))
-        key = (program, start, end)
+        say_path(capture, say, row.get('program'))
+        key = capture.places.linked(row.get('program'), hexadecimal(row['start']), hexadecimal(row['end']))
         say.add('times of a block', key, int(row['times']))
         say.add('taken at a block', key, int(row['taken']))
         if not capture.recording:
@@ -79,12 +78,14 @@ def count_threads(capture, say):
 
 def say_edges(say, capture, rows):
     for row in rows:
-        program = capture.places.label(row.get('program'))
-        address = hexadecimal(row['from'])
+        linked = capture.places.linked
+        say_path(capture, say, row.get('program'))
+        program, address = linked(row.get('program'), hexadecimal(row['from']))
         if row['taken'] in (True, '1', 'true'):
             if row.get('to'):
-                if row.get('to_program', row.get('program')) == row.get('program'):
-                    say.add('edges', (program, address, hexadecimal(row['to'])), int(row['times']))
+                to_program, to = linked(row.get('to_program', row.get('program')), hexadecimal(row['to']))
+                if to_program == program:
+                    say.add('edges', (program, address, to), int(row['times']))
             else:
                 say.add('edges to unknown', (program, address), int(row['times']))
             say.add('taken', (program, address), int(row['times']))
@@ -107,9 +108,19 @@ def count_edges_csv(capture, say):
                              if row['from']])
 
 
+def key_of_row(capture, row):
+    """Of a row of `count --functions`."""
+    if not row.get('name'):
+        return OTHER
+    program = row.get('program')
+    if program is None:
+        program = capture.places.linked(None, hexadecimal(row['start']))[0] or None
+    return function_key(capture, row['name'], program)
+
+
 def say_functions(say, capture, rows):
     for row in rows:
-        key = function_key(capture, row['name'], row.get('program')) if row.get('name') else OTHER
+        key = key_of_row(capture, row)
         say.add('self', key, int(row['instructions']))
         say.add('sum of functions', 'all', int(row['instructions']))
         if key != OTHER:
@@ -119,10 +130,23 @@ def say_functions(say, capture, rows):
         say.cover(quantity, lambda key: key[1] != NO_FUNCTION)
 
 
-def say_path(capture, say, row):
-    """The path by which a source names a program of a recording."""
-    if capture.recording and row.get('program'):
-        say.put('path of a program', capture.places.label(row['program']), row['program'])
+def say_name(capture, say, quantity, path):
+    if not capture.recording or not path:
+        return
+    program = capture.places.label(path)
+    before = say.values.said[quantity][(program,)].get(say.name)
+    if before is None or path not in before.split(', '):
+        say.put(quantity, program, path if before is None else f'{before}, {path}')
+
+
+def say_path(capture, say, path):
+    """Rows of counts name a program by its path in the recording."""
+    say_name(capture, say, 'path of a program', path)
+
+
+def say_file(capture, say, path):
+    """Call stacks and code have the file that was found."""
+    say_name(capture, say, 'file of a program', path)
 
 
 @source('count --functions (json)', needs={'functions'})
@@ -132,9 +156,9 @@ def count_functions(capture, say):
     say_functions(say, capture, [row for row in rows if row['type'] == 'count_function'])
     for row in rows:
         if row['type'] == 'count_function' and row.get('name'):
-            key = function_key(capture, row['name'], row.get('program'))
+            key = key_of_row(capture, row)
             say.put('whether the name is known', (*key, row['name']), key != OTHER)
-            say_path(capture, say, row)
+            say_path(capture, say, row.get('program'))
 
 
 @source('count --functions (csv)', needs={'functions'})
@@ -155,7 +179,7 @@ def count_by_calls(capture, say):
     rows = [row for row in rows if row['type'] == 'count_function']
     for row in rows:
         if row.get('name'):
-            say.add('calls', function_key(capture, row['name'], row.get('program')), int(row['entered']))
+            say.add('calls', key_of_row(capture, row), int(row['entered']))
 
 
 def say_tree(say, capture, nodes):
@@ -195,7 +219,7 @@ def say_paths(say, nodes):
         say.add('whole of a stack', (paths[number], name[0]), whole)
 
 
-@source('count --tree', needs={'functions'})
+@source('count --tree', needs={'functions'}, stacks=True)
 def count_tree(capture, say):
     rows = capture.json_lines('count', '--tree', '--all', '--format', 'json')
     say_tree(say, capture, {row['node']: (
@@ -206,11 +230,11 @@ def count_tree(capture, say):
                      row['instructions']) for row in rows if row['type'] == 'count_tree'])
     for row in rows:
         if row.get('kind') == 'function':
-            say_path(capture, say, row)
+            say_file(capture, say, row.get('program'))
             say.put('name in stacks', function_key(capture, row['name'], row.get('program')), capture.readable(row['name']))
 
 
-@source('count --tree (csv)', needs={'functions'})
+@source('count --tree (csv)', needs={'functions'}, stacks=True)
 def count_tree_csv(capture, say):
     rows = rows_of(capture.text('count', '--tree', '--all', '--format', 'csv'))
     say_tree(say, capture, {int(row['node']): (
@@ -231,7 +255,7 @@ def recursive_functions(capture):
     return found
 
 
-@source('count --callers', needs={'functions'})
+@source('count --callers', needs={'functions'}, stacks=True)
 def count_callers(capture, say):
     recursive = recursive_functions(capture)
     for name, keys in capture.top_functions(12):
@@ -261,7 +285,7 @@ def names_known(capture, say):
             say.put('whether --callers knows a name', key, True)
 
 
-@source('count --callees', needs={'functions'})
+@source('count --callees', needs={'functions'}, stacks=True)
 def count_callees(capture, say):
     for name, keys in capture.top_functions(12):
         if len(keys) != 1:
@@ -286,7 +310,7 @@ def annotate(capture, say):
     for function in capture.json_lines('annotate', '--top', '1000000', '--format', 'json'):
         program = capture.places.label(function['program'])
         key = function_key(capture, function['function'], function['program'])
-        say_path(capture, say, function)
+        say_file(capture, say, function['program'])
         say.add('self', key, function['instructions'])
         for code in function['code']:
             times = code.get('times')
@@ -318,6 +342,7 @@ def decode(capture, say):
         if element['kind'] == 'timestamp' and not element.get('partial'):
             times.append(element['timestamp'])
     model.finish()
+    model.add('direct branches that led elsewhere', 'all', 0)
     say_model(capture, say, model)
     say.put('exceptions in all', 'all', sum(model.sums['exceptions'].values()))
     if times and not capture.messages:
@@ -328,7 +353,7 @@ def decode(capture, say):
 
 def say_model(capture, say, model):
     for quantity, sums in model.sums.items():
-        named = quantity in ('self', 'calls', 'calls made', 'calls of a pair')
+        named = quantity.removesuffix(', in stacks') in ('self', 'calls', 'calls made', 'calls of a pair')
         if named and not capture.places.known():
             continue
         for key, value in sums.items():
@@ -340,8 +365,9 @@ def say_model(capture, say, model):
             continue
         say.cover(quantity, lambda key: NO_FUNCTION not in key)
     if capture.places.known():
-        say.cover('calls', lambda key: NO_FUNCTION not in key)
-        say.cover('calls of a pair', lambda key: NO_FUNCTION not in key)
+        for quantity in ('calls', 'calls of a pair'):
+            for each in (quantity, f'{quantity}, in stacks'):
+                say.cover(each, lambda key: NO_FUNCTION not in key)
 
 
 @source('ground truth', needs={'truth'})
@@ -405,15 +431,28 @@ def decode_csv(capture, say):
         say.put('exceptions', int(source_id), exceptions.get(source_id, 0))
 
 
+@source('packets')
+def packets(capture, say):
+    """Exceptions that packets state, also those that were never committed or that damage hides from decoding."""
+    for trace_id, count in capture.exception_packets().items():
+        say.put('exceptions in packets', trace_id, count)
+
+
 @source('find')
 def find_places(capture, say):
     result = capture.result('find', '--exception', 'any', '--format', 'json', expect=None)
     if result.code not in (0, 1):
         result.fail('find failed')
+    found = dict.fromkeys(capture.exception_packets(), 0)
     for row in result.json_lines():
         if row.get('type') == 'found' and row['what'] == 'exception':
-            # It reads packets, also those that damage hides from decoding.
-            say.add('exceptions in packets' if capture.is_damaged() else 'exceptions', row['id'], 1)
+            found[row['id']] = found.get(row['id'], 0) + 1
+    # Packets say more than was executed if some of them were cancelled, or hidden by damage.
+    executed = not capture.is_damaged() and (capture.truth or not capture.speculates)
+    for trace_id, count in found.items():
+        say.put('exceptions in packets', trace_id, count)
+        if executed:
+            say.put('exceptions', trace_id, count)
 
 
 @source('interval', needs={'functions'})
@@ -440,6 +479,13 @@ def diff_with_itself(capture, say):
                 say.add('instructions of two runs', 'all', number)
             say.put('divergences of a capture from itself', 'all', row['divergences'])
             break
+
+
+@source('the code')
+def code(capture, say):
+    """Direct branches lead where the code says, unless the trace is damaged or of other code."""
+    if capture.true_to_code:
+        say.put('direct branches that led elsewhere', 'all', 0)
 
 
 @source('twice what count says')

@@ -3,9 +3,8 @@ import configparser
 import struct
 
 
-def regions_of(snapshot):
-    """[(address, bytes)]: the memory dumps of a snapshot, without those that overlap an earlier one."""
-    found = []
+def dumps_of(snapshot):
+    """(address, path, offset, length or None) of the memory dumps of a snapshot."""
     for path in sorted(snapshot.glob('*.ini')):
         ini = configparser.ConfigParser(strict=False, interpolation=None)
         ini.optionxform = str
@@ -20,15 +19,31 @@ def regions_of(snapshot):
             path_of_dump = snapshot / dump.get('file', '').strip('"')
             if not path_of_dump.is_file():
                 continue
-            data = path_of_dump.read_bytes()
-            if data[:4] == b'\x7fELF':
-                continue
-            offset = int(dump.get('offset', '0'), 0)
-            length = int(dump['length'], 0) if 'length' in dump else len(data) - offset
-            address = int(dump['address'], 0)
-            data = data[offset:offset + length]
-            if data and not any(address < start + len(other) and start < address + len(data) for start, other in found):
-                found.append((address, data))
+            yield (int(dump['address'], 0), path_of_dump, int(dump.get('offset', '0'), 0),
+                   int(dump['length'], 0) if 'length' in dump else None)
+
+
+def programs_of(snapshot):
+    """[(address, path, offset, size)]: the dumps that are ELF files."""
+    found = []
+    for address, path, offset, length in dumps_of(snapshot):
+        data = path.read_bytes()
+        size = len(data) - offset if length is None else length
+        if data[:4] == b'\x7fELF' and (address, path, offset, size) not in found:
+            found.append((address, path, offset, size))
+    return found
+
+
+def regions_of(snapshot):
+    """[(address, bytes)]: the other dumps, without those that overlap an earlier one."""
+    found = []
+    for address, path, offset, length in dumps_of(snapshot):
+        data = path.read_bytes()
+        if data[:4] == b'\x7fELF':
+            continue
+        data = data[offset:] if length is None else data[offset:offset + length]
+        if data and not any(address < start + len(other) and start < address + len(data) for start, other in found):
+            found.append((address, data))
     return sorted(found)
 
 
@@ -89,18 +104,19 @@ def write_elf(regions, symbols, wide):
 
 
 def called_functions(elements):
-    """{address: instruction set} of what calls led to, and of what was executed first."""
-    starts, last = {}, {}
+    """({address: instruction set} of what calls led to, the same of all that was executed)."""
+    starts, executed, last = {}, {}, {}
     for element in elements:
         if element['kind'] == 'range':
             start = int(element['start'], 16)
-            before = last.get(element.get('id'))
-            if before is None or before.get('subtype') == 'call' and before.get('taken'):
+            executed.setdefault(start, element['isa'])
+            before = last.get(element.get('id'), {})
+            if before.get('subtype') == 'call' and before.get('taken'):
                 starts.setdefault(start, element['isa'])
             last[element.get('id')] = element
         elif element['kind'] in ('exception', 'no_access', 'address_unknown', 'no_sync', 'trace_on', 'range_no_path'):
             last[element.get('id')] = {}
-    return starts
+    return starts, executed
 
 
 def name_of(address, number, parts):
@@ -113,14 +129,15 @@ def name_of(address, number, parts):
     return plain, plain
 
 
-def write_symbols(folder, regions, starts, parts=False, nameless=False):
+def write_symbols(folder, regions, starts, executed, parts=False, nameless=False):
     """ELF files with the functions, one for each width of addresses: their paths.  Unless `nameless`, a function begins
     at the start of each region, so that no code is without one."""
     paths = []
     if not nameless:
         for address, data in regions:
-            after = [start for start in starts if address <= start < address + len(data)]
-            isa = starts[min(after)] if after else next(iter(starts.values()), 'A64')
+            sets = next(({start: isa for start, isa in some.items() if address <= start < address + len(data)}
+                         for some in (starts, executed) if any(address <= start < address + len(data) for start in some)), {})
+            isa = sets[min(sets)] if sets else next(iter(executed.values()), 'A64')
             starts = {address: isa, **starts}
     for wide in (True, False):
         own = {start: isa for start, isa in starts.items() if (isa == 'A64') == wide}

@@ -11,7 +11,7 @@ import sqlite3
 import subprocess
 import xml.etree.ElementTree
 
-from commands import OTHER, function_key, rows_of, say_path, say_tree
+from commands import OTHER, function_key, rows_of, say_file, say_path, say_tree
 from places import NO_FUNCTION
 from sources import source
 from support import duckdb
@@ -30,6 +30,7 @@ def say_counts(say, capture, rows, indirect=True):
     for row in rows:
         start, end = (int(row[name], 16) if isinstance(row[name], str) else row[name] for name in ('start', 'end'))
         key = (capture.places.label(row['program']), start, end)
+        say_path(capture, say, row['program'])
         say.add('times of a block', key, int(row['times']))
         say.add('taken at a block', key, int(row['taken']))
         say.add('instructions', 'all', int(row['instructions']))
@@ -71,8 +72,10 @@ def export_sqlite(capture, say):
 
     label = capture.places.label
     unsigned = (1 << 64) - 1
-    for row in ask('SELECT path, instructions FROM programs'):
+    for row in ask('SELECT path, file, instructions FROM programs'):
         say.add('instructions', 'all', row['instructions'])
+        say_path(capture, say, row['path'])
+        say_file(capture, say, row['file'])
     functions = {row['id']: (function_key(capture, row['name'], row['path']), row) for row in
                  ask('SELECT f.*, p.path FROM functions f JOIN programs p ON p.id = f.program')}
     if capture.places.known():
@@ -110,7 +113,7 @@ def export_sqlite(capture, say):
         place = (label(row['path']), row['address'] & unsigned)
         if row['target'] is None:
             say.add('edges to unknown', place, row['times'])
-        elif row['to_path'] == row['path']:
+        elif label(row['to_path']) == label(row['path']):
             say.add('edges', (*place, row['target'] & unsigned), row['times'])
         say.add('taken', place, row['times'])
     for quantity in ('edges', 'edges to unknown', 'taken'):
@@ -142,7 +145,7 @@ def parquet_counts(capture, say):
     say_counts(say, capture, rows)
 
 
-@source('export parquet, calls', export='parquet', needs={'duckdb', 'functions'})
+@source('export parquet, calls', export='parquet', needs={'duckdb', 'functions'}, stacks=True)
 def parquet_calls(capture, say):
     rows = capture.table('calls')
     by_call = {(row['part'], row['call']): row for row in rows}
@@ -155,7 +158,7 @@ def parquet_calls(capture, say):
     frames = collections.Counter()
     for row in rows:
         key = key_of(row)
-        say_path(capture, say, row)
+        say_file(capture, say, row['program'])
         say.add('self', key, row['own_instructions'])
         say.add('instructions', 'all', row['own_instructions'])
         frames[row['function']] += 1
@@ -211,72 +214,61 @@ def parquet_elements(capture, say):
 
 # --- Profiles ------------------------------------------------------------------------------------
 
-def profile_program(capture, *form):
-    """A profile describes one program: {program: text}."""
-    for program in capture.program_names():
-        options = ['--program', program] if capture.recording else []
-        result = capture.result('export', *form, *options, expect=None)
-        yield program, result
+def profiles(capture, say, form):
+    """A profile describes one program: (name in keys, Program, result)."""
+    for option, name, program in capture.profiled():
+        result = capture.result('export', form, *(['--program', option] if option else []), expect=None)
+        say.put('whether a profile of a program can be made', name, result.code == 0)
+        if result.code == 0:
+            yield name, program, result
 
 
 @source('export bolt', export='bolt', needs={'functions'})
 def export_bolt(capture, say):
-    for program, result in profile_program(capture, 'bolt'):
-        if result.code:
-            say.put('whether a format answers', ('bolt', program), False)
-            continue
-        label = capture.places.label(program)
+    for name, _, result in profiles(capture, say, 'bolt'):
         for line in result.lines:
             words = line.split()
             if words and words[0] == 'B' and words[2] != '0':
-                say.add('edges', (label, int(words[1], 16), int(words[2], 16)), int(words[3]))
+                say.add('edges', (name, int(words[1], 16), int(words[2], 16)), int(words[3]))
     say.cover('edges', capture.in_program)
 
 
-def say_ranges(say, capture, program, text, base):
+def say_ranges(say, name, text, base):
     lines = text.split()
-    label = capture.places.label(program)
     at = 1
     for line in lines[at:at + int(lines[0])]:
         ends, count = line.split(':')
         first, last = (int(word, 16) + base for word in ends.split('-'))
         say.add('instructions of ranges', 'all', ((last - first) // 4 + 1) * int(count))
         for address in range(first, last + 4, 4):
-            say.add('times of an instruction', (label, address), int(count))
-    at += int(lines[0])
-    return label, lines[at:]
+            say.add('times of an instruction', (name, address), int(count))
+    return lines[at + int(lines[0]):]
+
+
+def say_branches(say, name, lines, base):
+    for line in lines[1:1 + int(lines[0])]:
+        ends, count = line.split(':')
+        start, target = (int(word, 16) + base for word in ends.split('->'))
+        say.add('edges', (name, start, target), int(count))
 
 
 @source('export autofdo', export='autofdo', needs={'functions', 'a64'})
 def export_autofdo(capture, say):
-    for program, result in profile_program(capture, 'autofdo'):
-        if result.code:
-            say.put('whether a format answers', ('autofdo', program), False)
-            continue
-        base = capture.base_of(program)
-        label, rest = say_ranges(say, capture, program, result.out, base)
-        addresses = int(rest[0])
-        rest = rest[1 + addresses:]
-        for line in rest[1:1 + int(rest[0])]:
-            ends, count = line.split(':')
-            start, target = (int(word, 16) + base for word in ends.split('->'))
-            say.add('edges', (label, start, target), int(count))
+    for name, program, result in profiles(capture, say, 'autofdo'):
+        # Addresses count from the first segment.
+        base = program.segments[0][0]
+        rest = say_ranges(say, name, result.out, base)
+        say_branches(say, name, rest[1 + int(rest[0]):], base)
     say.cover('edges', capture.in_program)
     say.cover('times of an instruction', capture.in_program)
 
 
 @source('export llvm-unsymbolized', export='llvm-unsymbolized', needs={'functions', 'a64'})
 def export_unsymbolized(capture, say):
-    for program, result in profile_program(capture, 'llvm-unsymbolized'):
-        if result.code:
-            say.put('whether a format answers', ('llvm-unsymbolized', program), False)
-            continue
-        base = capture.code_base_of(program)
-        label, rest = say_ranges(say, capture, program, result.out, base)
-        for line in rest[1:1 + int(rest[0])]:
-            ends, count = line.split(':')
-            start, target = (int(word, 16) + base for word in ends.split('->'))
-            say.add('edges', (label, start, target), int(count))
+    for name, program, result in profiles(capture, say, 'llvm-unsymbolized'):
+        # Addresses count from the page of the first executable segment.
+        base = program.code_starts[0] & ~0xfff
+        say_branches(say, name, say_ranges(say, name, result.out, base), base)
     say.cover('edges', capture.in_program)
     say.cover('times of an instruction', capture.in_program)
 
@@ -285,16 +277,15 @@ def export_unsymbolized(capture, say):
 def export_llvm_sample(capture, say):
     """Heads of functions: the first number of a function without blanks before it is 4 times its instructions, the
     second one its calls."""
-    for program, result in profile_program(capture, 'llvm-sample'):
-        callers = {}
+    for name, _, result in profiles(capture, say, 'llvm-sample'):
+        program = name or None
         caller = None
         for line in result.lines:
             if found := re.match(r'^(\S+):(\d+):(\d+)$', line):
-                caller = function_key(capture, found[1], program if capture.recording else None)
-                callers[caller] = int(found[3])
+                caller = function_key(capture, found[1], program)
                 say.add('calls', caller, int(found[3]))
-            for name, count in re.findall(r' ([A-Za-z_][\w.$]*):(\d+)(?= |$)', line.split(':', 1)[1] if ':' in line else ''):
-                callee = function_key(capture, name, program if capture.recording else None)
+            for called, count in re.findall(r' ([A-Za-z_][\w.$]*):(\d+)(?= |$)', line.split(':', 1)[1] if ':' in line else ''):
+                callee = function_key(capture, called, program)
                 if OTHER not in (callee, caller) and not line.startswith('  '):
                     say.add('calls of a pair from a line', caller + callee, int(count))
 
@@ -304,14 +295,13 @@ def export_llvm_sample_binary(capture, say):
     profdata = shutil.which('llvm-profdata-19') or shutil.which('llvm-profdata')
     if profdata is None:
         return
-    for program in capture.program_names():
-        options = ['--program', program] if capture.recording else []
-        path = capture.file('export', 'llvm-sample-binary', *options)
+    for option, name, _ in capture.profiled():
+        path = capture.file('export', 'llvm-sample-binary', *(['--program', option] if option else []))
         text = subprocess.run([profdata, 'merge', '--sample', '--text', path, '-o', '-'], check=True, capture_output=True,
                               text=True).stdout
         for line in text.splitlines():
             if found := re.match(r'^(\S+):(\d+):(\d+)$', line):
-                say.add('calls', function_key(capture, found[1], program if capture.recording else None), int(found[3]))
+                say.add('calls', function_key(capture, found[1], name or None), int(found[3]))
 
 
 def mixed(value):
@@ -345,8 +335,10 @@ def edges_of_a_map(capture, say):
     """The sum of a map is that of all edges with a known target, and of branches that were not taken."""
     total = 0
     for row in capture.json_lines('count', '--edges', '--all', '--format', 'json'):
-        if row['type'] == 'count_branch' and row.get('to') and row['last'] in ('branch', 'indirect') and (
-                capture.in_program((capture.places.label(row.get('program')), int(row['from'], 16), int(row['to'], 16)))):
+        if row['type'] != 'count_branch' or not row.get('to') or row['last'] not in ('branch', 'indirect'):
+            continue
+        # Code that is in no program is left out.
+        if capture.in_program(capture.places.linked(row.get('program'), int(row['from'], 16))):
             total += row['times']
     say.put('sum of edges of a map', 'all', total)
 
@@ -430,7 +422,7 @@ def say_stacks(capture, say, stacks):
     say_tree(say, capture, {number: tuple(node) for number, node in nodes.items()})
 
 
-@source('export folded', export='folded', needs={'functions'})
+@source('export folded', export='folded', needs={'functions'}, stacks=True)
 def export_folded(capture, say):
     stacks = []
     for line in capture.text('export', 'folded').splitlines():
@@ -439,7 +431,7 @@ def export_folded(capture, say):
     say_stacks(capture, say, stacks)
 
 
-@source('export callgrind', export='callgrind', needs={'functions'})
+@source('export callgrind', export='callgrind', needs={'functions'}, stacks=True)
 def export_callgrind(capture, say):
     deep = capture.depth() >= LEVELS
     names = {kind: {} for kind in ('fn', 'ob', 'fl')}
@@ -458,6 +450,8 @@ def export_callgrind(capture, say):
         word, equals, rest = row.partition('=')
         if word == 'ob' and equals:
             program = called_program = name('ob', rest)
+            if program in capture.places.files:
+                say_file(capture, say, program)
         elif word in ('fl', 'fi', 'fe') and equals:
             file = name('fl', rest)
         elif word == 'fn' and equals:
@@ -504,7 +498,7 @@ def decoded(message, name, data):
                           check=True, capture_output=True).stdout.decode()
 
 
-@source('export pprof', export='pprof', needs={'protoc', 'functions'})
+@source('export pprof', export='pprof', needs={'protoc', 'functions'}, stacks=True)
 def export_pprof(capture, say):
     text = capture.decoded('pprof', lambda data: decoded('perftools.profiles.Profile', 'profile.proto',
                                                          gzip.decompress(data)))
@@ -565,7 +559,7 @@ def say_timeline(capture, say, tracks):
     say.cover('whole', named)
 
 
-@source('export trace-event', export='trace-event', needs={'functions'})
+@source('export trace-event', export='trace-event', needs={'functions'}, stacks=True)
 def export_trace_event(capture, say):
     data = json.loads(capture.text('export', 'trace-event', '--time', 'instructions'))
     tracks = collections.defaultdict(list)
@@ -576,7 +570,7 @@ def export_trace_event(capture, say):
     say_timeline(capture, say, tracks.values())
 
 
-@source('export speedscope', export='speedscope', needs={'functions'})
+@source('export speedscope', export='speedscope', needs={'functions'}, stacks=True)
 def export_speedscope(capture, say):
     data = json.loads(capture.text('export', 'speedscope', '--time', 'instructions'))
     names = [frame['name'] for frame in data['shared']['frames']]
@@ -601,51 +595,111 @@ def perfetto_events(text):
     return tracks
 
 
-@source('export perfetto', export='perfetto', needs={'protoc', 'functions'})
+@source('export perfetto', export='perfetto', needs={'protoc', 'functions'}, stacks=True)
 def export_perfetto(capture, say):
     text = capture.decoded('perfetto', lambda data: decoded('perfetto.protos.Trace', 'perfetto.proto', data),
                            '--time', 'instructions')
     say_timeline(capture, say, perfetto_events(text).values())
 
 
-def say_times(say, times, unit='as chosen'):
-    if times:
-        say.put('first time of a timeline', unit, min(times))
-        say.put('last time of a timeline', unit, max(times))
+# Readers of JSON have no more bits of a number.
+EXACT = 1 << 53
+
+
+def moved_apart(times):
+    """The last time of a track whose events are at least twice the spacing of a `double` apart."""
+    following = 0
+    for time in times:
+        last = max(time, following)
+        following = last + max(2 * int(math.ulp(float(time))), 1)
+    return last
+
+
+def say_times(say, tracks, unit='as chosen'):
+    """`tracks`: the times of each."""
+    tracks = [times for times in tracks if times]
+    if tracks:
+        say.put('first time of a timeline', unit, min(map(min, tracks)))
+        say.put('last time of a timeline', unit, max(map(max, tracks)))
+    return tracks
+
+
+def say_lengths(say, tracks):
+    say.put('lengths of the tracks of a timeline', 'all', tuple(sorted(max(times) - min(times) for times in tracks)))
+
+
+def tracks_of_trace_event(capture):
+    data = json.loads(capture.text('export', 'trace-event'))
+    # If nanoseconds are known, its times are microseconds.
+    unit = 1 if 'one microsecond is' in data['otherData'] else 1000
+    tracks = collections.defaultdict(list)
+    for event in data['traceEvents']:
+        if event['ph'] in 'BE':
+            time = event['ts'] * unit
+            tracks[(event['pid'], event['tid'])].append(time if isinstance(time, int) else math.floor(time + 0.01))
+    return tracks.values()
+
+
+def is_late(capture):
+    return max((time for track in tracks_of_trace_event(capture) for time in track), default=0) >= EXACT
 
 
 @source('export trace-event, timestamps', export='trace-event', needs={'functions', 'timestamps'})
 def times_of_trace_event(capture, say):
-    data = json.loads(capture.text('export', 'trace-event'))
-    # If nanoseconds are known, its times are microseconds.
-    unit = 1 if 'one microsecond is' in data['otherData'] else 1000
-    say_times(say, [math.floor(event['ts'] * unit + 0.01) for event in data['traceEvents'] if event['ph'] in 'BE'])
+    tracks = tracks_of_trace_event(capture)
+    if not is_late(capture):
+        say_times(say, tracks)
+    elif tracks:
+        say.put('first time of a timeline', 'as chosen', min(map(min, tracks)))
+        say.put('last time of a timeline, moved apart', 'all', max(map(max, tracks)))
 
 
 @source('export speedscope, timestamps', export='speedscope', needs={'functions', 'timestamps'})
 def times_of_speedscope(capture, say):
     data = json.loads(capture.text('export', 'speedscope'))
-    say_times(say, [event['at'] for profile in data['profiles'] for event in profile['events']])
+    tracks = [[event['at'] for event in profile['events']] for profile in data['profiles']]
+    if not is_late(capture):
+        say_times(say, tracks)
+    # Later times count from the first one.
+    say_lengths(say, [track for track in tracks if track])
 
 
 @source('export perfetto, timestamps', export='perfetto', needs={'protoc', 'functions', 'timestamps'})
 def times_of_perfetto(capture, say):
     text = capture.decoded('perfetto', lambda data: decoded('perfetto.protos.Trace', 'perfetto.proto', data))
-    say_times(say, [time for events in perfetto_events(text).values() for time, _ in events])
+    tracks = say_times(say, [[time for time, _ in events] for events in perfetto_events(text).values()])
+    say_lengths(say, tracks)
+    if is_late(capture):
+        say.put('last time of a timeline, moved apart', 'all', max(map(moved_apart, tracks)))
 
 
 @source('export parquet, times of calls', export='parquet', needs={'duckdb', 'functions', 'timestamps'})
 def times_of_parquet(capture, say):
     rows = [row for row in capture.table('calls') if row['unit'] == 'ticks' and row['start'] is not None]
     # The table has ticks where others have the nanoseconds of a recording.
-    say_times(say, [row['start'] for row in rows] + [row['end'] for row in rows if row['end'] is not None],
+    say_times(say, [[row['start'] for row in rows], [row['end'] for row in rows if row['end'] is not None]],
               'ticks of a recording' if capture.recording else 'as chosen')
 
 
-@source('export vcd', export='vcd', needs={'vcd'})
+def shows_waves(element):
+    """Whether an element changes a variable of waves, besides the one that says whether there is trace."""
+    return element['kind'] in ('exception', 'event', 'software_trace', 'itm') or (
+        element['kind'] == 'context' and 'context_id' in element)
+
+
+@source('elements that waves show')
+def elements_of_waves(capture, say):
+    say.put('whether there are waves', 'all', any(map(shows_waves, capture.elements())))
+
+
+@source('export vcd', export='vcd')
 def export_vcd(capture, say):
     """Waves have no counts that others have, but the first and the last time, and the number of exceptions."""
-    text = capture.text('export', 'vcd')
-    times = [int(line[1:]) for line in text.splitlines() if re.match(r'^#\d+$', line)]
-    if times and 'ticks of the timestamp generator' in text:
+    result = capture.result('export', 'vcd', expect=None)
+    say.put('whether there are waves', 'all', result.code == 0)
+    if result.code:
+        assert 'there are no exceptions, events or messages' in result.err, result.err
+        return
+    times = [int(line[1:]) for line in result.lines if re.match(r'^#\d+$', line)]
+    if times and 'ticks of the timestamp generator' in result.out:
         say.put('last timestamp of waves', 'all', max(times))

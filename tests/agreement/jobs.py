@@ -48,6 +48,6 @@ def merged_lcov(capture, say):
     exports.export_lcov(Merged(capture, 4), say)
 
 
-@source('merge of a shard, folded', needs={'functions'})
+@source('merge of a shard, folded', needs={'functions'}, stacks=True)
 def merged_folded(capture, say):
     exports.export_folded(Merged(capture, 1), say)

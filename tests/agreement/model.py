@@ -11,7 +11,11 @@ SILENT = {'timestamp', 'cycle_count', 'event', 'sync_marker', 'instrumentation',
           'data_address', 'data_value', 'data_event'}
 
 
-@dataclass
+def is_plt(function):
+    return function is not None and function[1].endswith('@plt')
+
+
+@dataclass(frozen=True)
 class Pending:
     """A branch whose target is not known yet."""
     address: int
@@ -20,9 +24,9 @@ class Pending:
     subtype: str
     program: str
     function: tuple
-    thread: tuple
+    thread: dict
     known: int = None  # the target of a direct branch
-    known_function: tuple = None
+    caller: tuple = None  # the function that went to the entry of a PLT which has the branch
 
 
 class Source:
@@ -43,6 +47,7 @@ class Model:
         self.sums = collections.defaultdict(collections.Counter)
         self.shapes, self.details = {}, {}
         self.executed = collections.Counter()
+        self.returns = collections.Counter()  # {(a branch, the return address of an exception after it, context): times}
 
     def add(self, quantity, key, value=1):
         self.sums[quantity][key if isinstance(key, tuple) else (key,)] += value
@@ -58,12 +63,15 @@ class Model:
             self.add('exceptions', (element['id'],))
             back = element.get('return_address')
             if source.pending and back is not None:
-                self.close(source, self.places.find(int(back, 16), source.context, None))
+                # Elements that show which program it is may come later.
+                context = tuple((name, source.context.get(name)) for name in ('context_id', 'vmid'))
+                self.returns[(replace(source.pending, thread=None), int(back, 16), context)] += 1
+                source.pending = None
             else:
                 self.close(source, None)
         elif kind == 'exception_return':
             if source.pending and source.pending.last == 'indirect':
-                source.pending.subtype = kind
+                source.pending = replace(source.pending, subtype=kind)
         elif kind not in SILENT:
             if kind == 'range_no_path':
                 self.add('instructions without a path', 'all', element.get('instructions', 0))
@@ -90,8 +98,9 @@ class Model:
         if known is None:
             known = self.shapes[shape] = self.look_at(start, end, element, context)
         place, branch = known
-        if source.pending:
-            same = self.same_thread(source.pending.thread, context)
+        before = source.pending
+        same = before is not None and self.same_thread(before.thread, context)
+        if before:
             self.close(source, place if same else None)
         self.add('instructions', 'all', count)
         self.add('instructions of a source', (element['id'],), count)
@@ -100,8 +109,13 @@ class Model:
         if place is None:
             return
         self.executed[shape] += 1
+        caller = None
+        if is_plt(place[2]):
+            caller = before.caller or before.function if before and same else None
+            if caller is not None:
+                self.add('self, in stacks', caller, count)
         if branch is not None and taken:
-            source.pending = replace(branch, thread=dict(context))
+            source.pending = replace(branch, thread=dict(context), caller=caller)
 
     def look_at(self, start, end, element, context):
         """Where a range is, and the branch at its end."""
@@ -125,12 +139,17 @@ class Model:
     def finish(self):
         for source in self.sources.values():
             self.close(source, None)
+        apart = self.places.has_plt()
+        for (branch, back, context), times in self.returns.items():
+            self.follow(branch, self.places.find(back, dict(context), None), times)
         for shape, times in self.executed.items():
             block, instructions, kind, last, taken = self.details[shape]
             self.add('times of a block', block, times)
             for address, owner in instructions:
                 self.add('times of an instruction', (block[0], address), times)
                 self.add('self', owner, times)
+                if apart and not is_plt(owner):
+                    self.add('self, in stacks', owner, times)
             if kind in ('branch', 'indirect'):
                 self.add('taken' if taken else 'not taken', (block[0], last), times)
                 branch = self.shapes[shape][1]
@@ -139,21 +158,26 @@ class Model:
                     self.add('calls made in all', 'all', times)
 
     def close(self, source, place):
+        """`place`: where execution went on, or None."""
         branch, source.pending = source.pending, None
-        if branch is None:
-            return
-        if place is None and branch.known is not None:
-            place = self.places.at_link(branch.program, branch.known)
-        if place is None:
-            self.add('edges to unknown', (branch.program, branch.address))
-            return
-        if branch.subtype == 'exception_return':
-            # By definition, its target is not that of a branch.
-            self.add('edges to unknown', (branch.program, branch.address))
+        if branch is not None:
+            self.follow(branch, place, 1)
+
+    def follow(self, branch, place, times):
+        if branch.known is not None:
+            # By definition, the target is that in its code, whatever was executed next.
+            target = self.places.at_link(branch.program, branch.known)
+            if place is not None and place[:2] != target[:2]:
+                self.add('direct branches that led elsewhere', 'all', times)
+            place = target
+        # By definition, the target of a return from an exception is not that of a branch.
+        if place is None or branch.subtype == 'exception_return':
+            self.add('edges to unknown', (branch.program, branch.address), times)
             return
         program, link, function, start = place
-        self.add('edges', (branch.program, branch.address, link))
-        if branch.subtype in ('return', 'exception_return') or function is None:
+        if program == branch.program:
+            self.add('edges', (branch.program, branch.address, link), times)
+        if branch.subtype == 'return' or function is None:
             return
         if branch.subtype == 'call':
             if link == branch.end and program == branch.program and link != start:
@@ -161,6 +185,10 @@ class Model:
         elif link != start or function == branch.function:
             return
         else:
-            self.add('calls made', branch.function)
-        self.add('calls', function)
-        self.add('calls of a pair', branch.function + function)
+            self.add('calls made', branch.function, times)
+        self.add('calls', function, times)
+        self.add('calls of a pair', branch.function + function, times)
+        if self.places.has_plt() and not is_plt(function):
+            # The caller of what a PLT goes to is that of the PLT.
+            self.add('calls, in stacks', function, times)
+            self.add('calls of a pair, in stacks', (branch.caller or branch.function) + function, times)

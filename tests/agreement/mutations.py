@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 import agreement
-from captures import ROOT, Captures
+from captures import DATA, ROOT, Captures
 from sources import SOURCES
 
 
@@ -47,6 +47,15 @@ def swapped(one, other):
         assert one in text and other in text
         text = text.replace(one, '\0').replace(other, one).replace('\0', other)
         return text.encode() if isinstance(data, bytes) else text
+    return apply
+
+
+def replaced(pattern, by):
+    """Replaces the first match of a pattern."""
+    def apply(data):
+        changed = re.sub(pattern, by, data.decode(), count=1, flags=re.M)
+        assert changed != data.decode(), f'{pattern} does not match'
+        return changed.encode()
     return apply
 
 
@@ -106,6 +115,7 @@ def add_in_measure(name):
 
 
 SAMPLE, PROCESSES = 'quicksort', 'recording perf/two-process/perf.data'
+FILES = DATA / 'perf/two-process/symfs'
 JSON = '--all --format json'
 MUTATIONS = [
     # (description, capture, label of the output, change)
@@ -135,6 +145,8 @@ MUTATIONS = [
     ('decode: an outcome', SAMPLE, 'decode --format json', lambda data: data.replace(b'"taken":false', b'"taken":true', 1)),
     ('decode: the first time', SAMPLE, 'decode --format json', number(r'"timestamp":(\d+)')),
     ('decode: a range in CSV', SAMPLE, 'decode --format csv', number(r'^element,\d+,\d+,range,\w+,\w+,(\d+)')),
+    ('packets: an exception is missing', SAMPLE, 'packets --format json', without(r'^.*"name":"I_EXCEPT".*\n')),
+    ('find: an exception is missing', SAMPLE, 'find --exception any --format json', without(r'^.*"what":"exception".*\n')),
     ('interval: begins', SAMPLE, 'interval --from fibonacci --to fibonacci --format json', number(r'"begun":(\d+)')),
     ('diff: instructions', SAMPLE, 'diff --format json', number(r'"type":"summary".*?"instructions":\D*(\d+)')),
     ('counts: a block', SAMPLE, 'export counts', number(r',A64,\d+,(\d+)', nth=8)),
@@ -171,6 +183,7 @@ MUTATIONS = [
     ('trace-event: a time', SAMPLE, 'export trace-event --time instructions', number(r'"ph":"E".*?"ts":(\d+)', nth=20)),
     ('trace-event: the last time', SAMPLE, 'export trace-event', lambda data: number(r'"ts":(\d+)', nth=len(re.findall(rb'"ts":', data)) - 1)(data)),
     ('speedscope: a time', SAMPLE, 'export speedscope --time instructions', number(r'"type":"C","frame":\d+,"at":(\d+)', nth=20)),
+    ('speedscope: the first time', SAMPLE, 'export speedscope', number(r'"type":"O","frame":\d+,"at":(\d+)', lambda value: value - 1)),
     ('perfetto: a time', SAMPLE, 'export perfetto --time instructions (text)', number(r'^  timestamp: (\d+)', nth=41)),
     ('view: a function', SAMPLE, 'view functions limit=10000', add_to('rows', 1, 1)),
     ('view: inclusive instructions', SAMPLE, 'view functions limit=10000', add_to('rows', 1, 2)),
@@ -184,6 +197,8 @@ MUTATIONS = [
     ('merge: lcov', SAMPLE, 'merge lcov 4', number(r'^DA:\d+,(\d+)', nth=12)),
     ('merge: folded', SAMPLE, 'merge folded 1', number(r' (\d+)$', nth=6)),
     ('recording: two programs exchanged', PROCESSES, f'count --functions {JSON}', swapped('/opt/app/alpha', '/opt/app/beta')),
+    ('recording: the path in counts', PROCESSES, 'export counts', replaced(r'^/opt', f'{FILES}/opt')),
+    ('recording: the file in the tree', PROCESSES, f'count --tree {JSON}', replaced(f'"{FILES}/opt', '"/opt')),
     ('recording: a thread in parquet', PROCESSES, 'parquet calls', cell('own_instructions', row=2)),
     ('recording: an edge of sqlite', PROCESSES, 'export sqlite', query('UPDATE branches SET times = times + 1 WHERE address = 4259916')),
     ('recording: the process in pprof', PROCESSES, 'export pprof (text)', swapped('mapping_id: 1', 'mapping_id: 2')),
@@ -224,11 +239,12 @@ def check(capture, mutations):
         new = [one for one in values.compare()[1] if identity(one) not in before]
         broken = [name for name, error in failed if name not in failed_before]
         capture.damage = {}
-        if new:
+        if broken:
+            # Without what they said, earlier disagreements are others.
+            results.append((description, None, f'it could not be planted: {failed[0][1]}'))
+        elif new:
             results.append((description, f'{new[0].quantity} {" ".join(map(agreement.text, new[0].key))} '
                                          f'({len(new)} disagreements)', ''))
-        elif broken:
-            results.append((description, None, f'it could not be planted: {failed[0][1]}'))
         else:
             results.append((description, None, 'nothing disagrees'))
         values.remove([one.name for one in affected])

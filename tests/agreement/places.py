@@ -27,7 +27,9 @@ class Program:
         assert data[:4] == b'\x7fELF', path
         wide = data[4] == 2
         self.machine, = struct.unpack_from('<H', data, 18)
+        self.plt = {}
         self.code_starts = []
+        self.loads = []  # (offset in the file, address, size)
         self.segments, self.functions = [], {}  # functions: {start: (end, [name])}
         if wide:
             ph, sh, _, _, ph_size, ph_count, sh_size, sh_count, _ = struct.unpack_from('<QQIHHHHHH', data, 32)
@@ -41,6 +43,7 @@ class Program:
                 kind, offset, address, _, size, _, flags = struct.unpack_from('<IIIIIII', data, at)
             if kind == 1:
                 self.segments.append((address, data[offset:offset + size]))
+                self.loads.append((offset, address, size))
                 if flags & 1:
                     self.code_starts.append(address)
         sections = []
@@ -51,6 +54,10 @@ class Program:
             else:
                 _, kind, flags, address, offset, size, link, _, _, entry = struct.unpack_from('<IIIIIIIIII', data, at)
             sections.append((kind, flags, address, offset, size, link, entry))
+        names_of_sections, = struct.unpack_from('<H', data, 62 if wide else 50)
+        self.plt = self.read_plt(data, sections, [
+            struct.unpack_from('<I', data, sh + i * sh_size)[0] + sections[names_of_sections][3]
+            for i in range(sh_count)]) if wide and sh_count else {}
         self.order = []
         self.fixed = struct.unpack_from('<H', data, 16)[0] == 2  # not position-independent
         if struct.unpack_from('<H', data, 16)[0] == 1:
@@ -92,7 +99,28 @@ class Program:
             end = max(end for _, _, end in names.values())
             self.functions[start] = (min(start + size, end) if size else end, sorted(names))
             order.append(start)
-        self.order = order
+        self.functions.update(self.plt)
+        self.order = sorted(self.functions)
+
+    @staticmethod
+    def read_plt(data, sections, names):
+        """{address: (end, [NAME@plt])} of the entries for a linker's relocations: of A64 only."""
+        def text(at):
+            return data[at:data.index(b'\0', at)].decode(errors='replace')
+
+        named = {text(name): section for name, section in zip(names, sections)}
+        if '.plt' not in named or '.rela.plt' not in named:
+            return {}
+        _, _, _, offset, size, link, _ = named['.rela.plt']
+        symbols, strings = sections[link][3], sections[sections[link][5]][3]
+        found = {}
+        for number in range(size // 24):
+            info, = struct.unpack_from('<Q', data, offset + 24 * number + 8)
+            name, = struct.unpack_from('<I', data, symbols + 24 * (info >> 32))
+            # The first entry, which all others go to, has 32 bytes.
+            start = named['.plt'][2] + 32 + 16 * number
+            found[start] = (start + 16, [f'{text(strings + name)}@plt'])
+        return found
 
     def function_at(self, address):
         """(start, end, names) of the function that has an address."""
@@ -165,15 +193,31 @@ def readable_names(names):
     return {name: [text, text.split('(')[0]] for name, text in zip(mangled, plain)}
 
 
+def parts_in_memory(name, program, address, offset, size):
+    """[(first, end, what to add for the link address, name)] of a program of which `size` bytes from `offset` on are in
+    memory at `address`."""
+    found = []
+    for start, link, length in program.loads:
+        first, end = max(start, offset), min(start + length, offset + size)
+        if first < end:
+            memory = address + first - offset
+            found.append((memory, memory + end - first, link + first - start - memory, name))
+    return found
+
+
 class Places:
-    """The programs of a capture.  `programs`: {name: Program}.  In a snapshot all have the name ''.
+    """The programs of a capture.  `programs`: [(name, Program)].  In a snapshot all have the name '', except those that are
+    dumps of its memory: `memory` says where they are, as parts_in_memory() has it.
 
     A function is the key (program, name), with the name of its parent if the compiler divided it and the program has
     that parent.
     """
 
-    def __init__(self, programs, recording, files=()):
-        self.programs = programs  # [(name, Program)]
+    def __init__(self, programs, recording, files=(), memory=()):
+        self.programs = programs
+        self.memory = list(memory)
+        self.in_memory = {name for _, _, _, name in self.memory}
+        self.biases = {}  # {(process, page in memory): {(program, what to add for the link address)}}
         self.files = dict(files)  # {the path of the file that was found: the path in the recording}
         self.recording = recording
         self.by_name = {}
@@ -217,11 +261,23 @@ class Places:
     def label(self, program):
         """The name of a program in keys."""
         if not self.recording:
-            return ''
+            return program if program in self.in_memory else ''
         return self.files.get(program, program) if program is not None else '*'
+
+    def linked(self, program, *addresses):
+        """(name of a program in keys, link addresses): a snapshot has no programs, and some outputs have its addresses in
+        memory.  The first address says which program it is."""
+        if program is None and not self.recording:
+            for first, end, add, name in self.memory:
+                if first <= addresses[0] < end:
+                    return (name, *(address + add for address in addresses))
+        return (self.label(program), *addresses)
 
     def known(self):
         return bool(self.by_name)
+
+    def has_plt(self):
+        return any(program.plt for _, program in self.programs)
 
     def owner(self, program, address, near=None):
         """The function that has a link address."""
@@ -250,14 +306,30 @@ class Places:
     def find(self, address, context, element):
         """(program, link address, function, its start), or None."""
         if not self.recording:
-            return self.at_link('', address)
-        if element is None or 'function' not in element:
+            return self.at_link(*self.linked(None, address))
+        if element is None:
+            return self.find_in_memory(address, context)
+        if 'function' not in element:
             return None
         program = self.program_of(context, element['function'])
         start = self.starts.get((program, element['function']))
         if start is None:
             return None
-        return self.at_link(program, start + int(element['offset'], 16))
+        link = start + int(element['offset'], 16)
+        self.biases.setdefault((context.get('context_id'), address >> 12), set()).add((program, link - address))
+        return self.at_link(program, link)
+
+    def find_in_memory(self, address, context):
+        """The same for an address of a recording that no element names: as near code of the process that one names."""
+        process = context.get('context_id')
+        near = self.biases.get((process, address >> 12))
+        if near is None:
+            near = {one for (of, _), some in self.biases.items() if of == process for one in some
+                    if self.code(one[0], address + one[1], 2) is not None}
+        if len(near) != 1:
+            return None
+        (program, add), = near
+        return self.at_link(program, address + add)
 
     def code(self, program, address, size):
         for name, one in self.programs:

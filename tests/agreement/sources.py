@@ -10,6 +10,7 @@ class Source:
     needs: frozenset
     export: str  # the format of `waymark export` that it reads, or ''
     exports: tuple
+    stacks: bool  # its numbers are those of call stacks
 
 
 SOURCES = []
@@ -20,12 +21,16 @@ WITHOUT_COLLECTOR = {
 }
 
 
-def source(name, needs=(), export='', exports=()):
+# By definition, call stacks have other numbers of these if a PLT was executed.
+DIFFERENT_WITH_PLT = {'self', 'calls', 'calls of a pair'}
+
+
+def source(name, needs=(), export='', exports=(), stacks=False):
     """Registers collect(capture, say).  `needs`: what the capture must have: 'functions' (names), 'lines', 'a64' (all
     instructions have 4 bytes), 'timestamps', 'recording', 'truth', 'lists' (branch lists), or a reader that must be
     installed: 'duckdb', 'protoc', 'python'.  The source must then answer."""
     def register(collect):
-        SOURCES.append(Source(name, collect, frozenset(needs), export, tuple(exports)))
+        SOURCES.append(Source(name, collect, frozenset(needs), export, tuple(exports), stacks))
         return collect
     return register
 
@@ -39,15 +44,20 @@ def unregistered(formats):
 class Say:
     """Records what a source says."""
 
-    def __init__(self, values, name):
+    def __init__(self, values, name, apart=False):
+        """`apart`: the numbers of call stacks are others."""
         self.values = values
         self.name = name
+        self.apart = apart
+
+    def called(self, quantity):
+        return f'{quantity}, in stacks' if self.apart and quantity in DIFFERENT_WITH_PLT else quantity
 
     def put(self, quantity, key, value):
-        self.values.put(self.name, quantity, key, value)
+        self.values.put(self.name, self.called(quantity), key, value)
 
     def add(self, quantity, key, value):
-        self.values.add(self.name, quantity, key, value)
+        self.values.add(self.name, self.called(quantity), key, value)
 
     def cover(self, quantity, keys=None):
-        self.values.cover(self.name, quantity, keys)
+        self.values.cover(self.name, self.called(quantity), keys)

@@ -4,7 +4,7 @@ import os
 import re
 import sys
 
-from commands import OTHER, function_key, say_paths
+from commands import OTHER, function_key, say_file, say_paths
 from places import NO_FUNCTION
 from sources import source
 
@@ -35,6 +35,7 @@ def say_functions(capture, say, answer):
             say.put('whole', key, whole)
             say.put('calls', key, calls)
             say.put('name in stacks', key, functions.rows[number][1])
+            say_file(capture, say, functions.rows[number][2])
         elif functions.rows[number][3] == 'exception':
             say.add('exception frames', 'all', calls)
     for quantity in ('self', 'whole', 'calls'):
@@ -87,7 +88,7 @@ def say_code(capture, say, answer):
             say.put('not taken', place, row['not_taken'])
 
 
-@source('view', needs={'functions'})
+@source('view', needs={'functions'}, stacks=True)
 def view(capture, say):
     answer = capture.answer('functions', limit=10000)
     say_functions(capture, say, answer)
@@ -97,7 +98,7 @@ def view(capture, say):
         say_code(capture, say, capture.answer('code', function=number))
 
 
-@source('view, tracks', needs={'functions'})
+@source('view, tracks', needs={'functions'}, stacks=True)
 def view_of_tracks(capture, say):
     """All threads chosen one by one are the same as none chosen."""
     numbers = [str(track['number']) for track in capture.answer('tracks')['tracks'] if track['kind'] == 'thread']
@@ -138,7 +139,7 @@ def calls_in_stacks(capture, say):
     say.put('calls in stacks', 'all', sum(row['calls'] for row in rows if row.get('kind') != 'exception'))
 
 
-@source('report', needs={'functions'})
+@source('report', needs={'functions'}, stacks=True)
 def report(capture, say):
     text = capture.file('report', program='report').read_text()
     data = json.loads(re.search(r'id="?waymark-data"?[^>]*>(.*?)</script>', text, re.S)[1])
