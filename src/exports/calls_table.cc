@@ -129,7 +129,7 @@ constexpr auto call_columns() {
               [](const Row& row, CellWriter& cell) { cell.text(row.names.readable); }),
       kColumn("linker_name", kText, true, "its name as the linker knows it",
               [](const Row& row, CellWriter& cell) { cell.word(row.names.linker); }),
-      kColumn("program", kText, true, "the program that it is in",
+      kColumn("program", kText, true, "the file of its program, as it was found",
               [](const Row& row, CellWriter& cell) { cell.word(row.names.program); }),
       kColumn("file", kText, true, "the source file that has it",
               [](const Row& row, CellWriter& cell) { cell.word(row.names.file); }),

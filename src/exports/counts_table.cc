@@ -33,7 +33,8 @@ constexpr BlockColumn number(std::string_view name, std::string_view meaning,
 }
 
 constexpr std::array kBlockColumns = {
-    text("program", false, "the path of the program; empty if it is not known",
+    text("program", false,
+         "the path of the program, as a recording names it; empty if it is not known",
          [](const BlockRow& row, CellWriter& cell) { cell.text(row.program.path); }),
     text("build_id", true, "its build ID, in hexadecimal digits",
          [](const BlockRow& row, CellWriter& cell) {

@@ -84,6 +84,13 @@ program::Place ImagePrograms::find(std::uint64_t address) const {
     const auto linked = region.program->address_of(region.file_offset + (address - region.first));
     if (linked) return {region.program.get(), *linked};
   }
+  // Code of a given program that has no name.
+  for (const GivenProgram& given : given_) {
+    const std::uint64_t linked = address - given.bias;
+    const std::vector<program::CodeRange>& code = given.program->code();
+    const auto at = std::ranges::lower_bound(code, linked, {}, &program::CodeRange::last);
+    if (at != code.end() && at->first <= linked) return {given.program.get(), linked};
+  }
   return {};
 }
 

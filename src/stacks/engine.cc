@@ -149,7 +149,7 @@ void Engine::observe(std::span<const Element> elements) {
     if (now.exit.action <= Action::kDirect) {
       const Bounds bounds = now.running.bounds;
       std::uint64_t own = 0;
-      at = pass_ranges(at, end, now.id, bounds, own);
+      at = pass_ranges(at, end, now.id, bounds, now.context.until, own);
       now.own += own;
     }
     if (at == begin) {
@@ -167,6 +167,8 @@ void Engine::observe(std::span<const Element> elements) {
 }
 
 void Engine::observe_one(Source& source, const Element& element) {
+  if (element.index >= source.context.until && is_of_thread(element)) [[unlikely]]
+    set_context(source, element);
   if (element.kind != ElementKind::kInstrRange) return observe_other(source, element);
   enter(source, element);
   if (source.running.bounds.contains(element.end - 1) || !leaves_function(source, element))
@@ -560,7 +562,9 @@ Owner Engine::owner_of(Source& source, const Element& element) const {
   const bool valid = (element.flags & (kElementContextIdValid | kElementVmidValid)) != 0;
   if (options_.owner) {
     source.context.known = true;
-    return options_.owner(element);
+    const Owner owner = options_.owner(element);
+    source.context.until = owner.until;
+    return owner;
   }
   if (!valid) return source.context.owner;
   source.context.known = true;

@@ -49,13 +49,14 @@ inline Bounds bounds_of(const program::Place& place, const program::Function& fu
           .span = function.last - function.start};
 }
 
-/// The usual case: ranges of a source within the bounds, none of which but the last one ends
+/// The usual case: ranges of a source within the bounds and before `until`, none of which but the
+/// last one ends
 /// with a branch that may leave them.  From `at` on, where they end; `own` gets their instructions.
 inline const Element* pass_ranges(const Element* at, const Element* end, TraceId id,
-                                  const Bounds& bounds, std::uint64_t& own) {
+                                  const Bounds& bounds, TraceIndex until, std::uint64_t& own) {
   for (; at != end; ++at) {
     if (at->kind != ElementKind::kInstrRange || at->trace_id != id ||
-        (at->flags & kElementHasCycleCount) != 0 || !bounds.contains(*at))
+        (at->flags & kElementHasCycleCount) != 0 || !bounds.contains(*at) || at->index >= until)
       break;
     own += at->count;
     if ((at->flags & kElementExecuted) != 0 && (at->last_subtype != isa::InstrSubtype::kNone ||
@@ -141,6 +142,7 @@ struct Engine::Source {
   /// Whose instructions these are.
   struct Context {
     bool known = false;
+    TraceIndex until = kNoIndex;  ///< The last answer to Options::owner holds up to here.
     Owner owner{};
     std::optional<Owner> next{};  ///< Another thread, which has not returned from the switch.
   };

@@ -27,6 +27,7 @@ struct Recorder::Source {
   /// none.
   Waiting* open = nullptr;
   Bounds bounds{};  ///< While something is open.
+  TraceIndex until = kNoIndex;
   Action action = Action::kNone;
   /// Where the last range ended.
   std::uint64_t end = kNoAddress;
@@ -61,7 +62,7 @@ void Recorder::observe(std::span<const Element> elements) {
     if (now.open != nullptr && now.action <= Action::kDirect) {
       const Bounds bounds = now.bounds;
       std::uint64_t own = 0;
-      at = pass_ranges(at, end, now.id, bounds, own);
+      at = pass_ranges(at, end, now.id, bounds, now.until, own);
       if (at != begin) {
         add_to_run(now, at[-1], own);
         continue;
@@ -94,7 +95,8 @@ void Recorder::add_to_run(Source& source, const Element& last, std::uint64_t ins
 void Recorder::observe_range(Source& source, const Element& range) {
   const Action before = source.action;
   source.left_out = false;
-  if (source.open != nullptr && before <= Action::kDirect && source.bounds.contains(range)) {
+  if (source.open != nullptr && before <= Action::kDirect && source.bounds.contains(range) &&
+      range.index < source.until) {
     add_to_run(source, range, range.count);
     if ((range.flags & kElementHasCycleCount) != 0) count(source, range);
     return;
@@ -107,6 +109,7 @@ void Recorder::observe_range(Source& source, const Element& range) {
   source.action = action_of(range);
   source.end = range.end;
   source.bounds = may_stay ? find(range).bounds : Bounds();
+  if (until_) source.until = until_(range);
   Step step{.element = range};
   if (source.bounds.first != kNoAddress) {
     step.run.low = source.bounds.first;

@@ -120,6 +120,7 @@ void Engine::restore(const State& state, const std::function<Code(CodeId)>& code
     source.last = part.last;
     source.gap = part.gap;
     source.context = part.context;
+    source.context.until = options_.owner ? 0 : kNoIndex;
     source.veneer = part.veneer;
     source.waiting.counted = part.counted;
     source.executed = part.position;

@@ -74,6 +74,14 @@ def test_a_buffer_that_wrapped_is_read_from_its_oldest_record(run, files):
     assert [element['number'] for element in exceptions] == [16]
 
 
+def test_exceptions_are_found_although_records_do_not_have_their_numbers(run, files):
+    trace = ('mtb.bin', '--protocol', 'mtb', *WRAPPED, *IMAGE)
+    for wanted, count in (('any', 1), ('16', 1), ('15', 0)):
+        rows = run('find', *trace, '--exception', wanted, '--format', 'json', expect=0 if count else 1).json_lines()
+        assert [(row['what'], row['value']) for row in rows] == [('exception', '16')] * count
+        run('find', *trace, '--exception', wanted, '--count').has(str(count))
+
+
 def test_the_pc_completes_the_last_run(run, files):
     result = run('decode', 'mtb.bin', '--protocol', 'mtb', *WRAPPED, '--reg', 'PC=0x102', *IMAGE, '--format', 'json')
     assert ranges(result)[-1] == (56, 0x106, 0x10C), 'nothing was executed at 0x102'

@@ -394,6 +394,40 @@ TEST(StackEngine, a_direct_call_before_a_gap_counts_beside_other_sources) {
   EXPECT_EQ(calls_of(engine.tree(), "f"), 2U);
 }
 
+TEST(StackEngine, a_thread_may_end_where_no_element_shows_it) {
+  Options options;
+  options.owner = [](const Element& element) -> Owner {
+    return {.thread = element.index < 3 || element.index >= 6 ? 1U : 2U,
+            .until = element.index < 3   ? 3
+                     : element.index < 6 ? 6
+                                         : kNoIndex};
+  };
+  Bench bench({"main", "f", "other", "g"}, options);
+  const auto range = [&](TraceIndex index, std::uint64_t start, std::uint32_t count, bool call) {
+    Element element;
+    element.kind = ElementKind::kInstrRange;
+    element.index = index;
+    element.isa = isa::Isa::kA64;
+    element.start = start;
+    element.end = start + 4 * std::uint64_t{count};
+    element.count = count;
+    element.last_size = 4;
+    if (call) {
+      element.last_type = InstrType::kBranch;
+      element.last_subtype = InstrSubtype::kBranchLink;
+      element.flags = kElementExecuted;
+    }
+    return element;
+  };
+  const std::vector<Element> elements{
+      range(0, bench.at(0), 2, true),     range(1, bench.at(1), 1, false),
+      range(2, bench.at(1, 1), 4, false), range(3, bench.at(2), 1, true),
+      range(4, bench.at(3), 8, false),    range(6, bench.at(1, 5), 16, false)};
+  bench.engine().observe(elements);
+  EXPECT_EQ(bench.finish(), (Folded{{"main", 2}, {"main;f", 21}, {"other", 1}, {"other;g", 8}}));
+  EXPECT_EQ(bench.quality().switches, 2U);
+}
+
 TEST(StackEngine, frames_of_a_thread_are_open_only_while_it_runs) {
   Bench bench({"main", "f", "other"}, with_targets());
   bench.context(1);

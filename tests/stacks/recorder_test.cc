@@ -126,6 +126,25 @@ TEST(Recorder, any_execution_is_played_as_it_was_seen) {
   EXPECT_LT(steps, all);
 }
 
+/// Threads change at places that no element shows.
+TEST(Recorder, threads_that_change_between_elements_are_played_as_they_were_seen) {
+  for (std::uint64_t seed = 1; seed <= support::seed_count(20); ++seed) {
+    std::vector<Element> elements = support::workload_elements(seed);
+    for (std::size_t i = 0; i < elements.size(); ++i) elements[i].index = i;
+    Options options;
+    options.owner = [](const Element& element) -> Owner {
+      constexpr TraceIndex kTurn = 97;
+      const TraceIndex turn = element.index / kTurn;
+      return {.thread = turn % 3, .until = (turn + 1) * kTurn};
+    };
+    support::RecordChecker checker(options);
+    synth::Random random(seed);
+    check_in_slices(checker, elements, random);
+    EXPECT_EQ(checker.finish(), "") << "seed " << seed;
+    EXPECT_EQ(checker.refused(), 0U) << "seed " << seed;
+  }
+}
+
 TEST(Recorder, any_elements_at_all_are_played_as_they_were_seen) {
   const auto program = support::few_functions();
   for (std::uint64_t seed = 1; seed <= support::seed_count(300); ++seed) {

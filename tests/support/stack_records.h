@@ -59,6 +59,7 @@ class RecordChecker {
  public:
   explicit RecordChecker(const stacks::Options& options, bool times = false)
       : places_(options.places),
+        owner_(options.owner),
         times_(times),
         seen_(with_sink(options, times ? &seen_events_ : nullptr)),
         played_(std::make_unique<stacks::Engine>(
@@ -79,6 +80,7 @@ class RecordChecker {
     stacks::Recorder recorder(
         places_, [&](const stacks::Step& step) { steps.push_back(step); }, times_);
     for (const auto& [id, facts] : sources_) recorder.set_source(id, facts);
+    if (owner_) recorder.set_owners([this](const Element& range) { return owner_(range).until; });
     recorder.observe(elements);
     recorder.finish();
     elements_ += elements.size();
@@ -151,6 +153,7 @@ class RecordChecker {
   }
 
   program::PlaceLookup places_;
+  std::function<stacks::Owner(const Element& element)> owner_;
   bool times_;
   SinkRecord seen_events_;
   SinkRecord played_events_;

@@ -157,7 +157,7 @@ diff::RunOptions ComparedRuns::run_options(const Opened& opened) const {
   if (stacks.owner) {
     options.owner = [owner = stacks.owner](const Element& element) {
       const stacks::Owner of = owner(element);
-      return diff::Owner{.thread = of.thread, .space = of.space};
+      return diff::Owner{.thread = of.thread, .space = of.space, .until = of.until};
     };
   }
   if (options_.ignore_exceptions) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -361,9 +362,54 @@ std::string_view why_nothing(const inputs::Capture& capture) {
   return ".";
 }
 
-/// Executed ranges that touch the addresses; decodes the part of the trace that was asked for.
-int find_address(const FindOptions& options, Wanted& wanted, inputs::Capture& capture,
-                 std::optional<Selection>& selection, Window& window, Output& output) {
+/// What is looked for among elements.
+struct Sought {
+  std::string_view what;
+  /// What is shown of an element; nothing: it is another one.
+  std::function<std::optional<std::string>(const Element& element)> value_of;
+  /// The end of a sentence, after a search without a result.
+  std::function<std::string()> nothing;
+};
+
+/// Executed ranges that touch the addresses.
+Sought sought_ranges(Wanted& wanted, const inputs::Capture& capture) {
+  return {.what = "range",
+          .value_of = [&wanted](const Element& element) -> std::optional<std::string> {
+            if (element.kind != ElementKind::kInstrRange || !wanted.touches(element))
+              return std::nullopt;
+            return fmt::format("0x{:x}..0x{:x}", element.start, element.end);
+          },
+          .nothing =
+              [&wanted, &capture] {
+                return fmt::format("nothing was executed in {}{}", wanted.text(),
+                                   wanted.unknown().empty() ? std::string(why_nothing(capture))
+                                                            : ": " + wanted.unknown());
+              }};
+}
+
+/// Exceptions, whose numbers are not in the packets of an MTB.
+Sought sought_exceptions(const index::Query& query) {
+  return {.what = landmark_name(LandmarkKind::kException),
+          .value_of = [value = query.value](const Element& element) -> std::optional<std::string> {
+            if (element.kind != ElementKind::kException ||
+                element.number != value.value_or(element.number))
+              return std::nullopt;
+            return fmt::format("{}", element.number);
+          },
+          .nothing = [] { return std::string("the trace contains nothing of this kind."); }};
+}
+
+bool only_decoding_shows_it(const std::optional<index::Query>& query,
+                            const inputs::Capture& capture) {
+  return query && query->kind == LandmarkKind::kException && !capture.sources().empty() &&
+         std::ranges::all_of(capture.sources(), [](const inputs::CaptureSource& source) {
+           return source.source->protocol() == Protocol::kMtb;
+         });
+}
+
+/// Decodes the part of the trace that was asked for.
+int find_elements(const FindOptions& options, const Sought& sought, inputs::Capture& capture,
+                  std::optional<Selection>& selection, Window& window, Output& output) {
   if (const int code = window.open(capture); code != kOk) return code;
   class NoDiagnostics final : public Observer {
    public:
@@ -377,31 +423,30 @@ int find_address(const FindOptions& options, Wanted& wanted, inputs::Capture& ca
   std::uint64_t count = 0;
   std::optional<MissingPrograms> missing;
   if (capture.processes() != nullptr) missing.emplace(capture);
-  const RunHooks hooks{
-      .on_elements =
-          [&](std::span<const Element> elements) {
-            for (const Element& element : elements) {
-              const TraceId id = element.trace_id & (kTraceIdCount - 1);
-              window.add(element.trace_id, element.index);
-              if (element.kind == ElementKind::kTimestamp) time[id] = element.timestamp;
-              if (!window.contains(element.index)) continue;
-              if (missing && element.kind == ElementKind::kAddrNacc &&
-                  (!selection || selection->shows(element)))
-                missing->add(element);
-              if (element.kind != ElementKind::kInstrRange) continue;
-              if (!wanted.touches(element)) continue;
-              if (selection && !selection->shows(element)) continue;
-              ++count;
-              if (!writer) continue;
-              writer->write({.index = element.index,
-                             .id = element.trace_id,
-                             .time = time[id],
-                             .what = "range",
-                             .value = fmt::format("0x{:x}..0x{:x}", element.start, element.end)});
-            }
-          },
-      .stop = {},
-      .enough = [&](TraceIndex index) { return window.enough(index); }};
+  const RunHooks hooks{.on_elements =
+                           [&](std::span<const Element> elements) {
+                             for (const Element& element : elements) {
+                               const TraceId id = element.trace_id & (kTraceIdCount - 1);
+                               window.add(element.trace_id, element.index);
+                               if (element.kind == ElementKind::kTimestamp)
+                                 time[id] = element.timestamp;
+                               if (!window.contains(element.index)) continue;
+                               if (missing && element.kind == ElementKind::kAddrNacc &&
+                                   (!selection || selection->shows(element)))
+                                 missing->add(element);
+                               std::optional<std::string> value = sought.value_of(element);
+                               if (!value || (selection && !selection->shows(element))) continue;
+                               ++count;
+                               if (!writer) continue;
+                               writer->write({.index = element.index,
+                                              .id = element.trace_id,
+                                              .time = time[id],
+                                              .what = sought.what,
+                                              .value = *std::move(value)});
+                             }
+                           },
+                       .stop = {},
+                       .enough = [&](TraceIndex index) { return window.enough(index); }};
   const int code = run_capture(capture, output, hooks);
   if (code == kInterrupted && writer) writer->put_interrupted();
   if (missing) missing->report();
@@ -409,11 +454,7 @@ int find_address(const FindOptions& options, Wanted& wanted, inputs::Capture& ca
   if (options.count) {
     write_count(options, count, output.text());
   } else if (count == 0) {
-    return complain(
-        fmt::format(
-            "{}: nothing was executed in {}{}", inputs::trace_name(capture), wanted.text(),
-            wanted.unknown().empty() ? std::string(why_nothing(capture)) : ": " + wanted.unknown()),
-        kDamaged);
+    return complain(fmt::format("{}: {}", inputs::trace_name(capture), sought.nothing()), kDamaged);
   }
   return kOk;
 }
@@ -426,6 +467,12 @@ int run(const FindOptions& options) {
   auto capture = open_capture(options.input, {.decode = decode}, true,
                               decode ? window.known_id_bytes() : window.index_id_bytes());
   if (!capture) return capture.error();
+  const auto& landmarks = *query;
+  const bool decodes = only_decoding_shows_it(landmarks, *capture);
+  if (decodes) {
+    capture = open_capture(options.input, {.decode = true}, true, window.known_id_bytes());
+    if (!capture) return capture.error();
+  }
   if (options.selection.given() && !decode) {
     return complain("--pid, --tid, --comm and --dso select executed code: use them with --address.",
                     kUsage);
@@ -446,10 +493,17 @@ int run(const FindOptions& options) {
     return complain(safe.error().detail, kUsage);
   auto output = open_output(options.output, *capture, options.input);
   if (!output) return output.error();
-  const auto& landmarks = *query;
-  const int code =
-      landmarks ? find_landmarks(options, *capture, window, *landmarks, *output)
-                : find_address(options, wanted.value(), *capture, *selection, window, *output);
+  const auto in_elements = [&](const Sought& sought) {
+    return find_elements(options, sought, *capture, *selection, window, *output);
+  };
+  int code = kOk;
+  if (!landmarks) {
+    code = in_elements(sought_ranges(wanted.value(), *capture));
+  } else if (decodes) {
+    code = in_elements(sought_exceptions(*landmarks));
+  } else {
+    code = find_landmarks(options, *capture, window, *landmarks, *output);
+  }
   return finish_output(*output, code);
 }
 

@@ -25,7 +25,7 @@ class TaskOwners {
   stacks::Owner operator()(const Element& element) {
     const TaskId id = cursor_.id(element.index, element.trace_id, execution_context(element));
     const perf::Task& task = cursor_.task(id);
-    return {.thread = static_cast<std::uint32_t>(task.tid), .space = id};
+    return {.thread = static_cast<std::uint32_t>(task.tid), .space = id, .until = cursor_.until()};
   }
 
  private:

@@ -21,6 +21,8 @@ StepMaker::StepMaker(const inputs::Capture& capture, const program::PlaceLookup&
       recorder_(places, [this](const Step& step) { writer_.add(step); }, times) {
   for (const inputs::CaptureSource& source : capture.sources())
     recorder_.set_source(source.id, facts_of(source));
+  if (const auto owner = stack_options(capture, places).owner)
+    recorder_.set_owners([owner](const Element& range) { return owner(range).until; });
 }
 
 void StepMaker::observe(std::span<const Element> elements) {

@@ -20,12 +20,14 @@ namespace waymark::diff {
 struct Owner {
   std::uint64_t thread = 0;  ///< Equal numbers of one source are one thread.
   TaskId space{};            ///< Elements with the same one have the same programs in memory.
+  /// Elements from this place on may have another owner although the context does not change.
+  TraceIndex until = kNoIndex;
 };
 
 /// How a run is read.
 struct RunOptions {
-  /// Asked at each change of context and after each gap.  Empty: the context ID and VMID are the
-  /// thread, and all threads have the same memory.
+  /// Asked at each change of context, after each gap, and from Owner::until on.  Empty: the context
+  /// ID and VMID are the thread, and all threads have the same memory.
   std::function<Owner(const Element& element)> owner{};
   /// Whether an exception is left out; empty: none is.
   std::function<bool(const Element& exception)> ignores_exception{};
@@ -53,7 +55,8 @@ class Threads {
     for (const Element& element : elements) {
       Source& source = sources_[element.trace_id];
       if (element.kind == ElementKind::kInstrRange) {
-        if (source.thread == nullptr) enter(source, element, visitor);
+        if (source.thread == nullptr || element.index >= source.until)
+          enter(source, element, visitor);
         range(*source.thread, element, visitor);
       } else {
         other(source, element, visitor);
@@ -82,6 +85,7 @@ class Threads {
   };
   struct Source {
     Thread* thread = nullptr;
+    TraceIndex until = kNoIndex;
     std::map<std::uint64_t, Thread*> threads{};
   };
   /// More threads of a source than these are one.
@@ -159,7 +163,7 @@ class Threads {
 
   template <class Visitor>
   void exception(Source& source, const Element& element, Visitor& visitor) {
-    if (source.thread == nullptr) enter(source, element, visitor);
+    if (source.thread == nullptr || element.index >= source.until) enter(source, element, visitor);
     Thread& thread = *source.thread;
     const auto emit = emitter(thread, element, visitor);
     if (options_.ignores_exception && options_.ignores_exception(element)) {
@@ -186,6 +190,7 @@ class Threads {
     }
     source.thread = at->second;
     source.thread->space = owner.space;
+    source.until = owner.until;
   }
 
   [[nodiscard]] Owner owner_of(const Element& element) const {

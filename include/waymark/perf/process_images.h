@@ -166,6 +166,8 @@ class TaskCursor {
     }
     return task_.id;
   }
+  /// Where the task that id() gave last may end.
+  [[nodiscard]] TraceIndex until() const { return task_.end; }
   const Task& task(TraceIndex index, TraceId trace_id, ExecutionContext context) {
     return task(id(index, trace_id, context));
   }

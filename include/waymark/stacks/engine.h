@@ -28,6 +28,8 @@ namespace waymark::stacks {
 struct Owner {
   std::uint64_t thread = 0;
   TaskId space{};  ///< Elements with the same one have the same programs in memory.
+  /// Elements from this place on may have another owner although the context does not change.
+  TraceIndex until = kNoIndex;
 };
 
 /// Whether an element is about the execution of instructions, and so about one thread.
@@ -45,8 +47,8 @@ enum class TailCalls : std::uint8_t {
 struct Options {
   /// Names functions; empty: every function has the address that was called as its name.
   program::PlaceLookup places{};
-  /// Asked at each change of context, and after each gap.  Empty: the context ID and VMID are the
-  /// thread, and all threads have the same memory.
+  /// Asked at each change of context, after each gap, and from Owner::until on.  Empty: the context
+  /// ID and VMID are the thread, and all threads have the same memory.
   std::function<Owner(const Element& element)> owner{};
   /// Whether the instruction before this address is a call.  Empty: a return that does not match
   /// any call is taken for one to such a place.

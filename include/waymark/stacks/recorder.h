@@ -83,6 +83,10 @@ class Recorder {
   Recorder& operator=(const Recorder&) = delete;
 
   void set_source(TraceId id, const SourceFacts& facts);
+  /// Owner::until at a range, if the engine has Options::owner: no run goes on beyond it.
+  void set_owners(std::function<TraceIndex(const Element& range)> until) {
+    until_ = std::move(until);
+  }
   void observe(std::span<const Element> elements);
   /// As Engine::leave_out().
   void leave_out(TraceId id);
@@ -114,6 +118,7 @@ class Recorder {
   program::PlaceLookup places_;
   Take take_;
   bool times_;
+  std::function<TraceIndex(const Element& range)> until_;
   std::array<std::unique_ptr<Source>, 256> sources_;
   std::vector<Known> known_;
   std::deque<Waiting> waiting_;
