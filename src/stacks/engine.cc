@@ -168,7 +168,7 @@ void Engine::observe(std::span<const Element> elements) {
 
 void Engine::observe_one(Source& source, const Element& element) {
   if (element.index >= source.context.until && is_of_thread(element)) [[unlikely]]
-    set_context(source, element);
+    take_turn(source, element);
   if (element.kind != ElementKind::kInstrRange) return observe_other(source, element);
   enter(source, element);
   if (source.running.bounds.contains(element.end - 1) || !leaves_function(source, element))
@@ -601,6 +601,22 @@ void Engine::set_context(Source& source, const Element& element) {
     source.context.next = owner;
     return;
   }
+  leave_thread(source, owner);
+}
+
+/// The place in the trace says that another thread may run, and since when it does.
+void Engine::take_turn(Source& source, const Element& element) {
+  if (source.thread == nullptr || !source.context.known) return set_context(source, element);
+  const Owner owner = owner_of(source, element);
+  if (owner.thread == source.context.owner.thread) {
+    source.context.owner.space = owner.space;
+  } else {
+    leave_thread(source, owner);
+  }
+}
+
+/// The source goes on with another thread.
+void Engine::leave_thread(Source& source, const Owner& owner) {
   ++source.quality.switches;
   make_direct_call(source);
   switch_to(source, owner);

@@ -221,6 +221,8 @@ class Engine {
 
   void enter_exception(Source& source, const Element& element);
   void set_context(Source& source, const Element& element);
+  void take_turn(Source& source, const Element& element);
+  void leave_thread(Source& source, const Owner& owner);
   Owner owner_of(Source& source, const Element& element) const;
   void switch_to(Source& source, Owner owner);
   void go_away(Source& source);
