@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <span>
 
 #include "log.h"
@@ -40,6 +41,12 @@ class Listing final : public Observer, public frames::RawMonitor {
   [[nodiscard]] bool unacknowledged() const { return waits_.unacknowledged; }
   void acknowledge() { waits_.unacknowledged = false; }
 
+  /// A FLUSH reaches all sources.  True: one was refused, which is an error.
+  bool refuses_flush();
+
+  /// From now on, the packets of a source are not printed, or are printed again.
+  void hide_packets(TraceId id, bool hidden) { hidden_[id & 0x7F] = hidden; }
+
   /// Nothing is printed until `silent` is false.
   void set_silent(bool silent) { silent_ = silent; }
 
@@ -63,12 +70,15 @@ class Listing final : public Observer, public frames::RawMonitor {
 
   void write_component(std::string_view name, TraceId id);
   void write_flushes();
+  /// A source whose registers were refused gets data or an operation.
+  void refuse(Protocol protocol, TraceId id);
 
   const ListerOptions& options_;
   Log& log_;
   DecodeTree* tree_ = nullptr;
   std::array<Source*, kTraceIdCount> listed_{};  ///< By stream ID: the sources that are printed.
   std::array<bool, kTraceIdCount> refused_{};
+  std::bitset<kTraceIdCount> hidden_;
   Waits waits_;
   std::array<std::uint64_t, kElementKindCount> counts_{};
   TraceId current_ = 0;  ///< The source of the last packet, for records without an ID.
