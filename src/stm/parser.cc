@@ -303,6 +303,8 @@ bool Parser::finish(Packet& packet) {
   }
   if (!carry_.active) return false;
   carry_.active = false;
+  // The reference reads the half of a byte that an answer left only with what follows it.
+  if (carry_.index_due) return false;
   const std::size_t size = carry_.bytes.size();
   const std::size_t at = carry_.upper ? 1 : 0;
   carry_.bytes.resize(size + kReadAhead);

@@ -280,7 +280,7 @@ def test_statistics_count_what_was_read_before_a_source_is_refused(listing, tmp_
     listing('-decode_only', '-stats', capture='refused').has('processed 12 bytes', 'Total Bytes: 12; Unsynced')
     folder = make_two(tmp_path / 'two', framed(0x10, ETMV4_START) + framed(0x11, ETMV4_START))
     edit(folder / 'other.ini', ('CONFIGR=0x1', 'CONFIGR=0x7'))
-    # Of the third frame, the twelve bytes of the first packet.
+    # The third frame counts with the twelve bytes of the first packet.
     listing('-decode', '-stats', capture='two').has(
         'processed 48 bytes', 'Decode stats ID 0x11\nTotal Bytes: 12; Unsynced',
         'Trace data bytes sent to registered ID decoders: 40')

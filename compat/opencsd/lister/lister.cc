@@ -144,7 +144,7 @@ class Run {
     } else {
       drain();
     }
-    if (lacks_fsync()) {
+    if (!tree().failed() && lacks_fsync()) {
       fatal_ = true;
       return block.size() - std::min(block.size(), kFsyncRest);
     }
@@ -188,7 +188,7 @@ class Run {
       listing_.elements(element);
       if (!waits || ignores_answer(element.front())) continue;
       waited_at = tree().consumed();
-      if (last && waited_at == size) return lose_rest(element.front());
+      if (last && waited_at == size) return lose_rest(element.front().trace_id);
       listing_.acknowledge();
       if (listing_.refuses_flush()) {
         fatal_ = true;
@@ -214,15 +214,10 @@ class Run {
 
   /// No FLUSH follows a WAIT at the end of the trace: the rest of the last frame is never read.
   /// What the packet still has comes with EOT, but not that of a PTM, whose atoms wait one by one.
-  void lose_rest(const Element& last) {
-    const TraceId waiting = last.trace_id;
-    lost_after_ = last;
+  void lose_rest(TraceId waiting) {
     Source* const source = tree().source(waiting);
     if (source == nullptr) return;
     tree().leave_block();
-    // So is the half of a byte that is left over.
-    if (source->protocol() == Protocol::kStm)
-      listing_.hide_packets(tree().formatted() ? waiting : TraceId{0}, true);
     listing_.set_silent(true);
     const bool kept = source->protocol() != Protocol::kPtm;
     for (Element element; source->next({&element, 1}) != 0;)
@@ -233,7 +228,7 @@ class Run {
   /// No FLUSH follows EOT either: after a WAIT, the rest of a source is lost.
   void finish() {
     tree().finish();
-    if (listing_.element_waits() == 0 && !lost_after_) return drain();
+    if (listing_.element_waits() == 0 && pending_.empty()) return drain();
     std::optional<TraceId> waiting;
     const auto give = [&](const Element& element) {
       if (waiting == element.trace_id) return;
@@ -249,15 +244,8 @@ class Run {
         std::ranges::for_each(pending_, give);
         pending_.clear();
       }
-      if (element.front().kind == ElementKind::kEndOfTrace && lost_after_ &&
-          lost_after_->trace_id == element.front().trace_id &&
-          tree().source(lost_after_->trace_id)->protocol() == Protocol::kStm)
-        elements_.front().index = lost_after_->index;
       give(element.front());
     }
-    if (lost_after_)
-      listing_.hide_packets(tree().formatted() ? lost_after_->trace_id : TraceId{0}, false);
-    lost_after_.reset();
     pending_.clear();
   }
 
@@ -292,8 +280,7 @@ class Run {
   Listing listing_;
   BuiltTree built_;
   std::vector<Element> elements_;
-  std::vector<Element> pending_;       ///< What a WAIT at the end of the trace left for EOT.
-  std::optional<Element> lost_after_;  ///< The element that this WAIT answered.
+  std::vector<Element> pending_;  ///< What a WAIT at the end of the trace left for EOT.
   /// Until an FSYNC has come: the bytes of frames that earlier buffers had.
   std::optional<std::uint64_t> bytes_before_fsync_;
   bool fatal_ = false;

@@ -51,7 +51,7 @@ bool Listing::wants_packets() const {
 }
 
 void Listing::on_packet(const PacketRef& packet) {
-  if (stopped_ || silent_ || hidden_[packet.trace_id & 0x7F]) return;
+  if (stopped_ || silent_) return;
   const TraceId id = packet.trace_id;
   current_ = id;
   const Source* source = listed_[id & 0x7F];

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <bitset>
 #include <span>
 
 #include "log.h"
@@ -44,9 +43,6 @@ class Listing final : public Observer, public frames::RawMonitor {
   /// A FLUSH reaches all sources.  True: one was refused, which is an error.
   bool refuses_flush();
 
-  /// From now on, the packets of a source are not printed, or are printed again.
-  void hide_packets(TraceId id, bool hidden) { hidden_[id & 0x7F] = hidden; }
-
   /// Nothing is printed until `silent` is false.
   void set_silent(bool silent) { silent_ = silent; }
 
@@ -78,7 +74,6 @@ class Listing final : public Observer, public frames::RawMonitor {
   DecodeTree* tree_ = nullptr;
   std::array<Source*, kTraceIdCount> listed_{};  ///< By stream ID: the sources that are printed.
   std::array<bool, kTraceIdCount> refused_{};
-  std::bitset<kTraceIdCount> hidden_;
   Waits waits_;
   std::array<std::uint64_t, kElementKindCount> counts_{};
   TraceId current_ = 0;  ///< The source of the last packet, for records without an ID.
