@@ -1,4 +1,5 @@
 // Packets to entries of the queue, and the actions that packets request.
+#include <limits>
 #include <utility>
 
 #include "decoder_inl.h"
@@ -188,10 +189,10 @@ bool Decoder::request(const Packet& packet) {
     case PacketType::kCancelF3:
       add_atoms(packet);
       requests_.mispredict = true;
-      requests_.cancel = packet.type == PacketType::kMispredict ? 0 : packet.cancel;
+      request_cancel(packet.type == PacketType::kMispredict ? 0 : packet.cancel);
       return true;
     case PacketType::kCancelF1:
-      requests_.cancel = packet.cancel;
+      request_cancel(packet.cancel);
       return true;
     case PacketType::kOverflow:
     case PacketType::kDiscard:
@@ -202,6 +203,11 @@ bool Decoder::request(const Packet& packet) {
     default:
       return false;
   }
+}
+
+void Decoder::request_cancel(std::uint32_t count) {
+  constexpr auto kMost = std::uint32_t{std::numeric_limits<std::int32_t>::max()};
+  requests_.cancel = quirks_.cancel_is_signed && count > kMost ? 0 : count;
 }
 
 // False: the decoder does not know it.

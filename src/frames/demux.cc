@@ -250,6 +250,7 @@ Step Demux::advance() {
 // The pairs of frames.md 4.3: one at a time near a sync, a cut or damage, otherwise frame by
 // frame.
 Step Demux::advance_pairs() {
+  const std::uint64_t counted = statistics_.frame_bytes;
   for (;;) {
     if (partial_.empty() && !framing_.discarding) {
       if (options_.has_fsyncs && !(quirks_.fsync_after_hsync_fails && partial_.after_hsync)) {
@@ -283,19 +284,19 @@ Step Demux::advance_pairs() {
     const bool ends_sync = first == 0xFF && second == 0x7F;
     const bool begins_sync = first == 0xFF && second == 0xFF;
 
-    if (partial_.half && !ends_sync) return fail_pass(Finding::kFsyncCutShort);
+    if (partial_.half && !ends_sync) return fail_pair(Finding::kFsyncCutShort, counted);
     if (partial_.half) {
       partial_.half = false;
       statistics_.frame_bytes += kFsyncBytes.size() + std::exchange(partial_.hsync_bytes, 0);
       framing_.boundary = block_.base + next;
     } else if (begins_sync && !framing_.discarding) {
-      if (!starts_sync(next)) return fail_pass(Finding::kFsyncInFrame);
+      if (!starts_sync(next)) return fail_pair(Finding::kFsyncInFrame, counted);
       partial_.half = true;
     } else if (ends_sync && options_.has_hsyncs) {
       partial_.hsync_bytes += 2;
       partial_.after_hsync = partial_.have == 0;
     } else if (ends_sync && !framing_.discarding) {
-      return fail_pass(Finding::kHsyncInFrame);
+      return fail_pair(Finding::kHsyncInFrame, counted);
     } else {
       if (partial_.have == 0) frame_index_ = framing_.boundary;
       partial_.bytes[partial_.have] = first;
@@ -390,6 +391,11 @@ Step Demux::fail_pass(Finding finding) {
             .index = block_.pass_index()};
   framing_.failed = true;
   return Step::kError;
+}
+
+Step Demux::fail_pair(Finding finding, std::uint64_t counted_before) {
+  if (quirks_.failed_pass_uncounted) statistics_.frame_bytes = counted_before;
+  return fail_pass(finding);
 }
 
 void Demux::resync() {

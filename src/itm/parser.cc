@@ -166,7 +166,10 @@ bool Parser::next_unsynced(Packet& packet) {
     carry_.push_back(byte);
     ++position_;
     if (carry_.size() >= kChunkSize) {
+      const bool first = !first_given_;
       give_unsynced(packet, carry_.size());
+      // The first ones are also a packet to the decoder, after which the next one begins.
+      if (first && by_block) carry_index_ = index + 1;
       return true;
     }
   }

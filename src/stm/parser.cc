@@ -133,6 +133,7 @@ std::size_t Parser::withdraw() {
     size_ = used;
     if (synced_ || search_.async_due) {
       carry_from(at_, index);
+      carry_.index_due = quirks_.index_of_next_byte && synced_;
     } else if (!quirks_.unsynced_by_block) {
       search_byte();
     }
@@ -225,11 +226,16 @@ void Parser::carry_from(std::size_t at, TraceIndex index) {
   carry_.bytes.assign(data_ + byte, data_ + size_);
   carry_.index = index;
   carry_.upper = (at & 1) != 0;
+  carry_.index_due = false;
   carry_.active = true;
   at_ = 2 * size_;
 }
 
 bool Parser::next_carried(Packet& packet) {
+  if (carry_.index_due && at_ == 0 && size_ != 0) {
+    carry_.index = BlockReader::index_at(0);
+    carry_.index_due = false;
+  }
   packet.index = carry_.index;
   std::size_t position = at_ / 2;
   const Completed whole =
@@ -297,6 +303,8 @@ bool Parser::finish(Packet& packet) {
   }
   if (!carry_.active) return false;
   carry_.active = false;
+  // The reference reads the half of a byte that an answer left only with what follows it.
+  if (carry_.index_due) return false;
   const std::size_t size = carry_.bytes.size();
   const std::size_t at = carry_.upper ? 1 : 0;
   carry_.bytes.resize(size + kReadAhead);

@@ -69,6 +69,8 @@ Source* DecodeTree::listener(TraceId id) const {
 Result<void> DecodeTree::feed(TraceIndex index, Bytes block) {
   if (demux_) return demux_->feed(index, block);
   run_ = {.position = 0, .index = index};
+  block_ = block;
+  restarted_at_ = 0;
   if (sources_[0] != nullptr) {
     progress_.current = sources_[0].get();
     progress_.current->feed({block, {&run_, 1}});
@@ -340,6 +342,38 @@ bool DecodeTree::next_to_finish() {
   return false;
 }
 
+void DecodeTree::restart_block() {
+  if (progress_.phase != Phase::kInput || progress_.current == nullptr) return;
+  const std::size_t used = progress_.current->withdraw();
+  Bytes rest;
+  Bytes memory;
+  if (!demux_) {
+    rest = block_.subspan(restarted_at_ + used);
+  } else {
+    const frames::Segment& segment = demux_->frame().segments[progress_.segment - 1];
+    const auto at = static_cast<std::size_t>(run_.index - segment.index) + used;
+    rest = segment.bytes().subspan(at);
+    if (quirks_.memory_after_segments) memory = memory_.from(progress_.segment - 1).subspan(at);
+  }
+  if (rest.empty()) return;
+  if (!demux_) restarted_at_ += used;
+  run_.index += used;
+  progress_.current->feed({rest, {&run_, 1}, memory});
+}
+
+void DecodeTree::leave_block() {
+  const std::size_t used = progress_.current != nullptr ? progress_.current->withdraw() : 0;
+  if (!demux_) return;
+  if (progress_.current != nullptr && progress_.phase == Phase::kInput) {
+    // What no source has read does not count.
+    const frames::Segment& segment = demux_->frame().segments[progress_.segment - 1];
+    const auto at = static_cast<std::size_t>(run_.index - segment.index) + used;
+    demux_->statistics().valid_id_bytes -= segment.size - at;
+  }
+  progress_.segment = progress_.segment_count;
+  demux_->withdraw();
+}
+
 void DecodeTree::go_on(TraceId current_id) {
   if (demux_) demux_->go_on(current_id);
 }
@@ -350,12 +384,12 @@ void DecodeTree::begin_at(TraceId id, TraceIndex first) {
 
 std::size_t DecodeTree::consumed() const {
   if (demux_) return demux_->consumed();
-  return sources_[0] != nullptr ? sources_[0]->consumed() : 0;
+  return sources_[0] != nullptr ? restarted_at_ + sources_[0]->consumed() : 0;
 }
 
 std::size_t DecodeTree::withdraw() {
   if (demux_) return demux_->withdraw();
-  return sources_[0] != nullptr ? sources_[0]->withdraw() : 0;
+  return sources_[0] != nullptr ? restarted_at_ + sources_[0]->withdraw() : 0;
 }
 
 std::uint64_t DecodeTree::damage() const {

@@ -274,6 +274,57 @@ def test_nothing_is_printed_after_the_first_packet_that_is_not_decoded(listing, 
     assert len(lines) == at + 3
 
 
+def test_statistics_count_what_was_read_before_a_source_is_refused(listing, tmp_path):
+    folder = make_snapshot(tmp_path / 'refused', ETMV4_START + ATOM_E)
+    edit(folder / 'etm.ini', ('CONFIGR=0x1', 'CONFIGR=0x7'))
+    listing('-decode_only', '-stats', capture='refused').has('processed 12 bytes', 'Total Bytes: 12; Unsynced')
+    folder = make_two(tmp_path / 'two', framed(0x10, ETMV4_START) + framed(0x11, ETMV4_START))
+    edit(folder / 'other.ini', ('CONFIGR=0x1', 'CONFIGR=0x7'))
+    # The third frame counts with the twelve bytes of the first packet.
+    listing('-decode', '-stats', capture='two').has(
+        'processed 48 bytes', 'Decode stats ID 0x11\nTotal Bytes: 12; Unsynced',
+        'Trace data bytes sent to registered ID decoders: 40')
+
+
+def test_a_refused_source_says_so_at_each_operation(listing, tmp_path):
+    folder = make_snapshot(tmp_path / 'refused', ETMV4_START + ATOM_E)
+    edit(folder / 'etm.ini', ('CONFIGR=0x1', 'CONFIGR=0x7'))
+    lines = listing('-decode', '-multi_session', capture='refused').lines
+    at = next(i for i, line in enumerate(lines) if 'Trace buffer done' in line)
+    assert lines[at + 1].startswith('DCD_ETMV4 : 0x0003 (OCSD_ERR_NOT_INIT)')
+    assert lines[at + 1].endswith('No decoder configuration informationID:0\tRESET operation on trace decode path')
+    assert lines[at + 2] == ('Trace Packet Lister : ERROR : Multi-session decode for buffer ETB_0 failed. Aborting.')
+    # A source without data is refused at the end, and a FLUSH ends decoding.
+    folder = make_two(tmp_path / 'two', framed(0x10, ETMV4_START + ATOM_E * 2))
+    edit(folder / 'other.ini', ('CONFIGR=0x1', 'CONFIGR=0x7'))
+    listing('-decode', capture='two').has('No decoder configuration informationID:11\tEND OF TRACE DATA')
+    listing('-decode', '-test_waits', '1', capture='two').has(
+        'Idx:0; ID:10; OCSD_GEN_TRC_ELEM_NO_SYNC( [init-decoder])\nDCD_ETMV4_0017 : 0x0003 (OCSD_ERR_NOT_INIT)',
+        'No decoder configuration informationTrace Packet Lister : Data Path fatal error')
+
+
+FSYNC = b'\xff\xff\xff\x7f'
+
+
+@pytest.mark.parametrize('trace, processed', [
+    (bytes(4), 1), (bytes(288), 285), (bytes(1024) + FSYNC + framed(0x10, ETMV4_START), 1021),
+    (bytes(13) + FSYNC[:3], 13),
+])
+def test_a_first_block_without_an_fsync(listing, tmp_path, trace, processed):
+    """The lister gives the last three bytes again, alone."""
+    make_snapshot(tmp_path / 'unsynced', trace, 'dstream_coresight')
+    lines = listing('-decode', capture='unsynced').lines
+    assert lines[-2].endswith('Data Path fatal error')
+    assert lines[-1].endswith(f'processed {processed} bytes.')
+
+
+def test_the_statistics_of_frames_end_at_an_error(listing, tmp_path):
+    make_snapshot(tmp_path / 'bad', FSYNC + framed(0x10, ETMV4_START[:14]) + FSYNC + bytes.fromhex('1234ff7f'),
+                  'dstream_coresight')
+    listing('-stats', capture='bad').has('processed 20 bytes', 'ID bytes and sync bytes: 6',
+                                         'Total bytes processed by frame demux: 20')
+
+
 def test_an_empty_segment_is_an_error_of_the_id_in_byte_12(listing, tmp_path):
     make_two(tmp_path / 'empty', framed(0x10, ETMV4_START) + bytes.fromhex('21000000000000000000000023002540'))
     listing(capture='empty').has('PKTP_ETMV4I_0017 : 0x0006 (OCSD_ERR_INVALID_PARAM_VAL) [Invalid value parameter '
@@ -341,3 +392,23 @@ def test_a_block_that_ends_without_an_element_misses_its_wait(listing, tmp_path)
     assert expected[-1] == 'EO_TRACE'
     assert kinds(listing, '-test_waits', str(len(expected) - 1), capture='rest') == expected
     assert kinds(listing, '-test_waits', '100', capture='rest') == [*expected[:-1], LISTER_MISSES_WAIT, 'EO_TRACE']
+
+
+def test_a_wait_in_the_last_frame_loses_the_rest_of_it(listing, tmp_path):
+    make_snapshot(tmp_path / 'lost', framed(0x10, ETMV4_START + ATOM_E * 2), 'coresight')
+    assert kinds(listing, capture='lost')[-3:] == ['INSTR_RANGE', 'INSTR_RANGE', 'EO_TRACE']
+    # The first atom of the second frame gives three elements: the first comes with it, the second with EOT.
+    lines = listing('-decode', '-test_waits', '100', '-stats', capture='lost').has(
+        'Total Bytes: 27; Unsynced', 'Trace data bytes sent to registered ID decoders: 27').lines
+    assert [line.split()[0] for line in lines if line.startswith('Idx:')][-3:] == ['Idx:28;', 'Idx:17;', 'Idx:18;']
+
+
+def test_a_wait_at_the_end_of_a_session_stays_unacknowledged(listing, tmp_path):
+    folder = make_two(tmp_path / 'sessions', ETMV4_START + ATOM_E)
+    edit(folder / 'trace.ini', ('format=coresight', 'format=source_data'),
+         ('buffers=buffer0\n', 'buffers=buffer0,buffer1\n'),
+         ('[source_buffers]', '[buffer1]\nname=ETB_1\nfile=trace.bin\nformat=source_data\n[source_buffers]'),
+         ('ETM_1=ETB_0', 'ETM_1=ETB_1'))
+    found = kinds(listing, '-multi_session', '-test_waits', '100', capture='sessions')
+    first = ['NO_SYNC', 'TRACE_ON', 'PE_CONTEXT', PRINTER_MISSES_WAIT]
+    assert found == [*first, 'NO_SYNC', PRINTER_MISSES_WAIT, *first[1:]]

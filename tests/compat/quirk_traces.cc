@@ -77,6 +77,7 @@ class Listing {
       ocsd_dt_add_buffer_mem_acc(tree_, 0x1000, OCSD_MEM_SPACE_ANY, code.data(),
                                  static_cast<std::uint32_t>(code.size()));
     feed();
+    if (row_.trace == kFrames) add_frame_bytes();
     return text_;
   }
 
@@ -103,6 +104,12 @@ class Listing {
     unsigned char id = 0;
     const ocsd_err_t made = ocsd_dt_create_decoder(tree_, name, flags, config, &id);
     if (made != OCSD_OK) text_ += "R create " + std::to_string(made) + "\n";
+  }
+
+  void add_frame_bytes() {
+    ocsd_decode_stats_t* counts = nullptr;
+    if (ocsd_dt_get_decode_stats(tree_, 0x11, &counts) == OCSD_OK)
+      text_ += "S " + std::to_string(counts->demux.frame_bytes) + "\n";
   }
 
   [[nodiscard]] std::uint8_t trace_id() const { return row_.framed ? 0x11 : 1; }

@@ -40,7 +40,8 @@ inline void PrintTo(const QuirkRow& row, std::ostream* out) { *out << row.quirk;
 
 std::span<const QuirkRow> quirk_rows();
 
-/// Packets (P), elements (E), log (L) and answers other than CONT (R), one per line.
+/// Packets (P), elements (E), log (L), answers other than CONT (R), and for kFrames the count of
+/// bytes of frames that are no data (S), one per line.
 std::string quirk_listing(const QuirkRow& row);
 
 }  // namespace waymark::compat

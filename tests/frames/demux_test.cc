@@ -353,6 +353,18 @@ TEST(Demux, halfsync_where_none_may_be) {
   EXPECT_FALSE(demux.feed(124, kFrameA));
 }
 
+TEST(Demux, syncs_before_an_error_count_unless_the_quirk_is_on) {
+  const auto bytes = kFsyncBytes + kFrameA + kFsyncBytes + kFsyncBytes + hex("21 01 ff 7f");
+  for (const bool uncounted : {false, true}) {
+    Demux demux(kFsyncs, {.failed_pass_uncounted = uncounted});
+    ASSERT_TRUE(demux.feed(0, bytes));
+    EXPECT_EQ(demux.step(), Step::kFrame);
+    const std::uint64_t before = demux.statistics().frame_bytes;
+    EXPECT_EQ(demux.step(), Step::kError);
+    EXPECT_EQ(demux.statistics().frame_bytes - before, uncounted ? 0U : 8U);
+  }
+}
+
 TEST(Demux, frames_without_syncs_go_on_after_damage_at_the_next_frame) {
   auto damaged = kFrameA;
   damaged[4] = 0xFF;

@@ -48,6 +48,15 @@ TEST(ItmSearch, repeats_the_index_of_the_last_candidate_as_the_reference_does) {
             "16 [00 00 00 00 00 80] ITM_ASYNC\n");
 }
 
+TEST(ItmSearch, goes_on_after_its_first_chunk_with_the_index_of_the_next_byte) {
+  ItmBench bench;
+  bench.config.quirks = Quirks::reference();
+  EXPECT_EQ(bytes_before_text(bench.packets({1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8, 9})),
+            "0 [01 02 03 04 05 06 07 08] ITM_NOTSYNC\n"
+            "8* [01 02 03 04 05 06 07 08] ITM_NOTSYNC\n"
+            "8* [09] ITM_NOTSYNC\n");
+}
+
 TEST(ItmSearch, reports_at_the_end_of_each_block_as_the_reference_does) {
   ItmBench bench;
   bench.config.quirks = Quirks::reference();

@@ -348,6 +348,25 @@ TEST(StmParser, withdrawn_bytes_leave_the_nibble_that_was_not_used) {
   EXPECT_EQ(packet.payload, 0xCCU);
 }
 
+TEST(StmParser, a_nibble_that_is_left_has_the_index_of_the_next_block_with_the_quirk) {
+  const std::vector<std::uint8_t> bytes = nibbles(kAsync + "F003 4AA 4BB");
+  for (const bool quirk : {false, true}) {
+    Parser parser(Config{}, {.index_of_next_byte = quirk});
+    Packet packet;
+    const frames::Run run{};
+    parser.feed({Bytes(bytes).first(15), {&run, 1}});
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(parser.next(packet));
+    EXPECT_EQ(parser.withdraw(), 15U);
+    // At the end of the trace it is lost.
+    EXPECT_EQ(Parser(parser).finish(packet), !quirk);
+    const frames::Run next{.position = 0, .index = 40};
+    parser.feed({Bytes(bytes).subspan(15), {&next, 1}});
+    ASSERT_TRUE(parser.next(packet));
+    EXPECT_EQ(packet.payload, 0xBBU);
+    EXPECT_EQ(packet.index, quirk ? 40U : 14U);
+  }
+}
+
 TEST(StmParser, reset_forgets_what_packets_set) {
   Parser parser(Config{});
   Packet packet;

@@ -20,6 +20,8 @@ namespace {
 constexpr std::size_t kBlockSize = 1024;
 constexpr std::size_t kElementBatch = 1024;
 constexpr int kExitInput = 1;
+/// The bytes at the end of a block in which an FSYNC can begin that the block does not have.
+constexpr std::size_t kFsyncRest = frames::kFsyncBytes.size() - 1;
 
 class Run {
  public:
@@ -76,6 +78,8 @@ class Run {
       log_.line(fmt::format("{}Error : Unable to open trace buffer.", kLister));
       return false;
     }
+    if (tree().formatted() && tree().alignment() != frames::kFrameSize)
+      bytes_before_fsync_ = tree().frame_statistics().total();
     const auto start = std::chrono::steady_clock::now();
     const std::uint64_t processed =
         options_.dstream ? feed_dstream(file->bytes()) : feed_blocks(file->bytes());
@@ -138,15 +142,26 @@ class Run {
     if (listing_.element_waits() != 0) {
       drain_waiting(block.size(), last);
     } else {
-      listing_.acknowledge();
       drain();
     }
-    if (!tree().failed() && !listing_.stopped()) return block.size();
+    if (!tree().failed() && lacks_fsync()) {
+      fatal_ = true;
+      return block.size() - std::min(block.size(), kFsyncRest);
+    }
+    if (!fatal_ && !tree().failed() && !listing_.stopped()) return block.size();
     fatal_ = true;
     const std::size_t used = listing_.stopped() ? listing_.stopped_at() : tree().consumed();
-    // The statistics count what was read.
-    for (Source* const source : tree().sources()) source->withdraw();
+    tree().leave_block();
     return used;
+  }
+
+  /// The reference expects an FSYNC in the first block.  It does not use the last bytes of a block
+  /// that has none, and the lister gives them again alone, which is an error.
+  bool lacks_fsync() {
+    if (!bytes_before_fsync_) return false;
+    if (tree().frame_statistics().total() == *bytes_before_fsync_) return true;
+    bytes_before_fsync_.reset();
+    return false;
   }
 
   void drain() {
@@ -162,46 +177,58 @@ class Run {
   }
 
   /// With -test_waits: as the reference does with a sink of elements that answers WAIT.  A WAIT is
-  /// acknowledged by the FLUSH after it, which gives the next element.
+  /// acknowledged by the FLUSH after it, which gives what the packet still has.  Then the rest of
+  /// the block, or of a segment of a frame, is given again, as a new block.
   void drain_waiting(std::size_t size, bool last) {
-    listing_.acknowledge();
     std::size_t waited_at = 0;
     while (!listing_.stopped()) {
       const auto element = next_element();
       if (element.empty()) break;
       const bool waits = listing_.element_waits() != 0;
-      listing_.acknowledge();
       listing_.elements(element);
-      if (!waits) continue;
+      if (!waits || ignores_answer(element.front())) continue;
       waited_at = tree().consumed();
-      if (last && waited_at == size) return lose_pending(element.front().trace_id);
+      if (last && waited_at == size) return lose_rest(element.front().trace_id);
+      listing_.acknowledge();
+      if (listing_.refuses_flush()) {
+        fatal_ = true;
+        return;
+      }
+      tree().restart_block();
     }
     if (waited_at == size) return;
     // The rest of the block was given without an element: the lister misses its WAIT.
-    listing_.acknowledge();
     if (!tree().failed() && !listing_.stopped() && listing_.element_waits() != 0)
       log_.line(fmt::format("{}WARNING : Data in; data Path expected WAIT response", kLister));
   }
 
-  /// No FLUSH follows a WAIT at the end of the trace: what is pending then is lost, except for the
-  /// elements of ETMv4 and ETE, which come with EOT.
-  void lose_pending(TraceId waiting) {
-    const Source* const source = tree().source(waiting);
-    const bool kept = source != nullptr && (source->protocol() == Protocol::kEtmV4 ||
-                                            source->protocol() == Protocol::kEte);
+  /// The packet processor of ITM ignores the answer to its first unsynchronised bytes, and the WAIT
+  /// stays unacknowledged.
+  [[nodiscard]] bool ignores_answer(const Element& element) const {
+    if (element.kind != ElementKind::kNoSync ||
+        element.reason != static_cast<std::uint8_t>(UnsyncReason::kInitDecoder))
+      return false;
+    const Source* const source = tree().source(element.trace_id);
+    return source != nullptr && source->protocol() == Protocol::kItm;
+  }
+
+  /// No FLUSH follows a WAIT at the end of the trace: the rest of the last frame is never read.
+  /// What the packet still has comes with EOT, but not that of a PTM, whose atoms wait one by one.
+  void lose_rest(TraceId waiting) {
+    Source* const source = tree().source(waiting);
+    if (source == nullptr) return;
+    tree().leave_block();
     listing_.set_silent(true);
-    while (true) {
-      const auto element = next_element();
-      if (element.empty()) break;
-      if (kept && element.front().trace_id == waiting) pending_.push_back(element.front());
-    }
+    const bool kept = source->protocol() != Protocol::kPtm;
+    for (Element element; source->next({&element, 1}) != 0;)
+      if (kept) pending_.push_back(element);
     listing_.set_silent(false);
   }
 
   /// No FLUSH follows EOT either: after a WAIT, the rest of a source is lost.
   void finish() {
     tree().finish();
-    if (listing_.element_waits() == 0) return drain();
+    if (listing_.element_waits() == 0 && pending_.empty()) return drain();
     std::optional<TraceId> waiting;
     const auto give = [&](const Element& element) {
       if (waiting == element.trace_id) return;
@@ -254,6 +281,8 @@ class Run {
   BuiltTree built_;
   std::vector<Element> elements_;
   std::vector<Element> pending_;  ///< What a WAIT at the end of the trace left for EOT.
+  /// Until an FSYNC has come: the bytes of frames that earlier buffers had.
+  std::optional<std::uint64_t> bytes_before_fsync_;
   bool fatal_ = false;
 };
 

@@ -73,10 +73,23 @@ void Listing::on_packet(const PacketRef& packet) {
   if (refused_[id & 0x7F]) [[unlikely]] {
     stopped_ = true;
     stopped_at_ = tree_->consumed();
-    write_component(component_names(packet.protocol).elements, id);
-    log_.error("", ErrorNumber::kNotInit, kNoIndex, kNoTraceId,
-               "No decoder configuration information");
+    tree_->leave_block();
+    refuse(packet.protocol, id);
   }
+}
+
+bool Listing::refuses_flush() {
+  const auto refused = std::ranges::find(refused_, true);
+  if (refused == refused_.end()) return false;
+  const auto id = static_cast<TraceId>(refused - refused_.begin());
+  refuse(tree_->source(id)->protocol(), id);
+  return true;
+}
+
+void Listing::refuse(Protocol protocol, TraceId id) {
+  write_component(component_names(protocol).elements, id);
+  log_.error("", ErrorNumber::kNotInit, kNoIndex, kNoTraceId,
+             "No decoder configuration information");
 }
 
 /// A sink that answered WAIT gets a FLUSH, as do all others.
@@ -113,7 +126,10 @@ void Listing::write_component(std::string_view name, TraceId id) {
 }
 
 void Listing::on_operation(Operation operation, TraceId trace_id) {
-  if (stopped_ || silent_ || !packets_ || listed_[trace_id & 0x7F] == nullptr) return;
+  if (silent_ || (stopped_ && operation != Operation::kReset)) return;
+  if (refused_[trace_id & 0x7F] && operation != Operation::kFlush)
+    refuse(tree_->source(trace_id)->protocol(), trace_id);
+  if (!packets_ || listed_[trace_id & 0x7F] == nullptr) return;
   // Monitors do not get flushes.
   if (operation == Operation::kFlush && options_.monitored()) return;
   constexpr std::string_view kTexts[] = {"\tEND OF TRACE DATA\n",

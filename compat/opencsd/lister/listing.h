@@ -40,6 +40,9 @@ class Listing final : public Observer, public frames::RawMonitor {
   [[nodiscard]] bool unacknowledged() const { return waits_.unacknowledged; }
   void acknowledge() { waits_.unacknowledged = false; }
 
+  /// A FLUSH reaches all sources.  True: one was refused, which is an error.
+  bool refuses_flush();
+
   /// Nothing is printed until `silent` is false.
   void set_silent(bool silent) { silent_ = silent; }
 
@@ -63,6 +66,8 @@ class Listing final : public Observer, public frames::RawMonitor {
 
   void write_component(std::string_view name, TraceId id);
   void write_flushes();
+  /// A source whose registers were refused gets data or an operation.
+  void refuse(Protocol protocol, TraceId id);
 
   const ListerOptions& options_;
   Log& log_;

@@ -286,6 +286,7 @@ class Decoder : private DecoderState {
   void accept_in_decode(const Packet& packet);
   bool add_other(const Packet& packet);
   bool request(const Packet& packet);
+  void request_cancel(std::uint32_t count);
   void refuse(const Packet& packet);
   void begin_at_trace_info(const Packet& packet);
   void request_excess();

@@ -79,6 +79,11 @@ struct Quirks {
   /// A bad packet, or one that the end of the trace cuts, deletes the timestamps, cycle counts,
   /// events and markers that wait for the next P0 element.  `02 05 05`
   bool bad_packet_loses_queue = false;
+  /// A MAXSPEC or depth of 0x80000000 or more is a negative number.  `04` with TRCIDR8 0x80000000
+  bool max_speculation_is_signed = false;
+  /// A cancel of 0x80000000 or more elements is one of a negative number, and cancels nothing.
+  /// `f7 2e ff ff ff ff 0f 2d 01` with MAXSPEC 2
+  bool cancel_is_signed = false;
   /// The walk to an exception's return address is also tried if that address is before the current
   /// one.  `95 02 06 05 95 01`
   bool exception_walk_goes_back = false;
@@ -90,8 +95,6 @@ struct Quirks {
   bool it_blocks_ignored = false;
   /// The elements that a trace info says are outstanding cannot be committed.  `01 05 00 01 2d 01`
   bool unseen_elements_missing = false;
-  /// A MAXSPEC or depth of 0x80000000 or more is a negative number.  `04` with TRCIDR8 0x80000000
-  bool max_speculation_is_signed = false;
 
   /// By their row in kQuirks, and from kOlderQuirkBit on in kOlderQuirks.
   static constexpr Quirks of(QuirkSet set);
@@ -99,7 +102,7 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 28> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 30> kQuirks{{
     {"pe_reset_is_bad", &Quirks::pe_reset_is_bad},
     {"discard_loses_instrumentation", &Quirks::discard_loses_instrumentation},
     {"source_address_not_cancelled", &Quirks::source_address_not_cancelled},
@@ -128,16 +131,17 @@ inline constexpr std::array<NamedQuirk<Quirks>, 28> kQuirks{{
     {"markers_since_ete_1_1", &Quirks::markers_since_ete_1_1},
     {"trace_info_empties_stack", &Quirks::trace_info_empties_stack},
     {"bad_packet_loses_queue", &Quirks::bad_packet_loses_queue},
+    {"max_speculation_is_signed", &Quirks::max_speculation_is_signed},
+    {"cancel_is_signed", &Quirks::cancel_is_signed},
 }};
 
 /// The quirks that only versions before 1.8.0 have.
-inline constexpr std::array<NamedQuirk<Quirks>, 6> kOlderQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 5> kOlderQuirks{{
     {"exception_walk_goes_back", &Quirks::exception_walk_goes_back},
     {"cycle_counts_do_not_commit", &Quirks::cycle_counts_do_not_commit},
     {"newer_branches_unknown", &Quirks::newer_branches_unknown},
     {"it_blocks_ignored", &Quirks::it_blocks_ignored},
     {"unseen_elements_missing", &Quirks::unseen_elements_missing},
-    {"max_speculation_is_signed", &Quirks::max_speculation_is_signed},
 }};
 
 constexpr Quirks Quirks::of(QuirkSet set) { return chosen(kQuirks, kOlderQuirks, set); }

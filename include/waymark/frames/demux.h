@@ -56,6 +56,9 @@ struct Quirks {
   /// Applies to code that passes segments on: an empty segment for an ID with a decoder ends
   /// decoding.  Bytes 12 to 15 `23 00 25 40`
   bool empty_segment_fails = false;
+  /// The FSYNCs directly before a frame with an error do not count in the statistics.
+  /// `ff ff ff 7f 12 34 ff 7f`
+  bool failed_pass_uncounted = false;
 
   /// By their row in kQuirks.
   static constexpr Quirks of(QuirkSet set);
@@ -64,10 +67,11 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 3> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 4> kQuirks{{
     {"block_end_moves_index", &Quirks::block_end_moves_index},
     {"fsync_after_hsync_fails", &Quirks::fsync_after_hsync_fails},
     {"empty_segment_fails", &Quirks::empty_segment_fails},
+    {"failed_pass_uncounted", &Quirks::failed_pass_uncounted},
 }};
 
 constexpr Quirks Quirks::of(QuirkSet set) { return chosen(kQuirks, set); }
@@ -265,6 +269,7 @@ class Demux {
   Step skipped(TraceIndex from, std::uint64_t count);
   Step end_block();
   Step fail_pass(Finding finding);
+  Step fail_pair(Finding finding, std::uint64_t counted_before);
   void end_pass();
   void show_packed();
 

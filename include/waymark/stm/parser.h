@@ -44,9 +44,11 @@ struct ParserState {
     TraceIndex index = 0;
     bool active = false;
     bool upper = false;  ///< It begins in the upper nibble.
+    /// Quirk index_of_next_byte: its index is that of the next block, and without one it is lost.
+    bool index_due = false;
     void reset() {
       bytes.clear();
-      active = false;
+      active = index_due = false;
     }
     friend bool operator==(const Carry&, const Carry&) = default;
   };

@@ -89,6 +89,13 @@ class DecodeTree {
   /// there.  What next() has not given yet stays.
   std::size_t withdraw();
 
+  /// For quirks that depend on where blocks end: what the source that next() works on has not read
+  /// of its block, or of the segment of a frame, becomes a new block.  Never without quirks.
+  void restart_block();
+
+  /// For observers: nothing more of the current block is read, by any source.
+  void leave_block();
+
   /// Before the first block, or after reset(): decoding begins in the middle, at a place that a
   /// demultiplexer gave (frames::Demux::place).  Without frames it does nothing.
   void go_on(TraceId current_id);
@@ -215,6 +222,8 @@ class DecodeTree {
   bool failed_ = false;
 
   frames::Run run_;                            ///< That of the block that a source was fed.
+  Bytes block_;                                ///< The client's block, without frames.
+  std::size_t restarted_at_ = 0;               ///< Where in it restart_block() began a new one.
   frames::StreamBuffer plain_;                 ///< Consecutive frames that a source works on.
   std::vector<frames::StreamBuffer> streams_;  ///< For work(), by ID.
   std::uint64_t resets_ = 0;
