@@ -1,8 +1,11 @@
 #include "waymark/element/exception_names.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <span>
+
+#include "waymark/base/number.h"
 
 namespace waymark {
 namespace {
@@ -46,18 +49,42 @@ std::string_view name_in(Names names, std::uint32_t number) {
   return number < names.size() ? names[number] : std::string_view{};
 }
 
-/// The interrupts of an ETMv4: the first eight follow the system exceptions.
+/// The number of the first interrupt in the IPSR.
+constexpr std::uint32_t kFirstInterrupt = kSystem.size();
+
+// The interrupts of an ETMv4: the first eight follow the system exceptions.
+constexpr std::uint32_t kFewEtmV4 = 8;
+constexpr std::uint32_t kMoreEtmV4 = 0x200;
+constexpr std::uint32_t kLastEtmV4 = 0x3EF;
+
 std::optional<std::uint32_t> interrupt_of_etmv4(std::uint32_t number) {
-  constexpr std::uint32_t kFirst = 16;
-  constexpr std::uint32_t kFew = 8;
-  constexpr std::uint32_t kMore = 0x200;
-  constexpr std::uint32_t kLast = 0x3EF;
-  if (number >= kFirst && number < kFirst + kFew) return number - kFirst;
-  if (number >= kMore + kFew && number <= kLast) return number - kMore;
+  if (number >= kFirstInterrupt && number < kFirstInterrupt + kFewEtmV4)
+    return number - kFirstInterrupt;
+  if (number >= kMoreEtmV4 + kFewEtmV4 && number <= kLastEtmV4) return number - kMoreEtmV4;
   return std::nullopt;
 }
 
-std::string interrupt(std::uint32_t number) { return "IRQ" + std::to_string(number); }
+std::optional<std::uint32_t> etmv4_of_interrupt(std::uint32_t interrupt) {
+  if (interrupt < kFewEtmV4) return kFirstInterrupt + interrupt;
+  if (interrupt <= kLastEtmV4 - kMoreEtmV4) return kMoreEtmV4 + interrupt;
+  return std::nullopt;
+}
+
+// Those of an ETMv3.
+constexpr std::uint32_t kInterrupt0EtmV3 = 8;
+constexpr std::uint32_t kLastEtmV3 = 0x1FF;
+
+std::optional<std::uint32_t> etmv3_of_interrupt(std::uint32_t interrupt) {
+  if (interrupt == 0) return kInterrupt0EtmV3;
+  if (interrupt < kInterrupt0EtmV3) return interrupt;
+  if (interrupt + kFirstInterrupt <= kLastEtmV3) return interrupt + kFirstInterrupt;
+  return std::nullopt;
+}
+
+constexpr std::string_view kInterrupt = "IRQ";
+std::string interrupt(std::uint32_t number) {
+  return std::string(kInterrupt) + std::to_string(number);
+}
 
 std::string name_of_etmv4m(std::uint32_t number) {
   if (const auto irq = interrupt_of_etmv4(number)) return interrupt(*irq);
@@ -67,9 +94,9 @@ std::string name_of_etmv4m(std::uint32_t number) {
 }
 
 std::string name_of_etmv3m(std::uint32_t number) {
-  if (number >= 1 && number <= 7) return interrupt(number);
-  if (number == 8) return interrupt(0);
-  if (number >= kEtmV3M.size()) return interrupt(number - 16);
+  if (number >= 1 && number < kInterrupt0EtmV3) return interrupt(number);
+  if (number == kInterrupt0EtmV3) return interrupt(0);
+  if (number >= kEtmV3M.size()) return interrupt(number - kFirstInterrupt);
   return std::string(system_exception_name(kEtmV3M[number]));
 }
 
@@ -92,11 +119,34 @@ std::string exception_name(ExceptionNumbers numbers, std::uint32_t number) {
     case ExceptionNumbers::kIpsr:
       // An MTB does not say which one it is.
       if (number == 0) return "unknown";
-      return number >= kSystem.size()
-                 ? interrupt(number - static_cast<std::uint32_t>(kSystem.size()))
-                 : std::string(system_exception_name(number));
+      return number >= kFirstInterrupt ? interrupt(number - kFirstInterrupt)
+                                       : std::string(system_exception_name(number));
   }
   return {};
+}
+
+std::optional<std::uint32_t> ipsr_number(std::string_view name) {
+  if (name.empty()) return std::nullopt;
+  if (const auto* const known = std::ranges::find(kSystem, name); known != kSystem.end())
+    return static_cast<std::uint32_t>(known - kSystem.begin());
+  if (!name.starts_with(kInterrupt)) return std::nullopt;
+  constexpr std::uint32_t kMost = 0x1FF - kFirstInterrupt;
+  const std::optional<std::uint64_t> number = parse_number(name.substr(kInterrupt.size()));
+  if (!number || *number > kMost) return std::nullopt;
+  return kFirstInterrupt + static_cast<std::uint32_t>(*number);
+}
+
+std::optional<std::uint32_t> traced_number(ExceptionNumbers numbers, std::uint32_t ipsr) {
+  const bool etmv3 = numbers == ExceptionNumbers::kEtmV3M;
+  if (ipsr >= kFirstInterrupt) {
+    const std::uint32_t interrupt = ipsr - kFirstInterrupt;
+    return etmv3 ? etmv3_of_interrupt(interrupt) : etmv4_of_interrupt(interrupt);
+  }
+  if (system_exception_name(ipsr).empty()) return std::nullopt;
+  if (!etmv3) return ipsr;
+  const auto* const found = std::ranges::find(kEtmV3M, ipsr);
+  if (found == kEtmV3M.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(found - kEtmV3M.begin());
 }
 
 }  // namespace waymark

@@ -385,9 +385,14 @@ void Decoder::branch(const Packet& packet) {
 
 void Decoder::exception_exit(const Packet& packet) {
   const bool m_profile = config_.core.profile == isa::Profile::kM;
+  // There, the instruction is complete, and only the return itself can still be cancelled; 6.6.
+  if (m_profile) settle();
   emit(ElementKind::kExceptionReturn, packet.index);
   if (m_profile) transfers_.begin(Owner::Kind::kUnstacking);
-  if (!quirks_.cancels_lone_range_only) return;
+  if (!quirks_.cancels_lone_range_only) {
+    cancellable_ = cancellable_ || m_profile;
+    return;
+  }
   const std::size_t unsent = queue_.held();
   const bool after_range =
       unsent >= 2 && queue_[queue_.size() - 2].kind == ElementKind::kInstrRange;
@@ -468,6 +473,10 @@ void Decoder::cancel() {
   cancellable_ = false;
   std::size_t rest = queue_.ready();
   Element& range = queue_[rest];
+  if (range.kind == ElementKind::kExceptionReturn) {
+    queue_.erase_held();
+    return;
+  }
   const std::uint64_t address = range.start;
   if ((range.flags & kElementHasCycleCount) != 0 && range.cycle_count != 0) {
     // The instruction did not happen, but its cycles did.
@@ -482,8 +491,7 @@ void Decoder::cancel() {
     queue_.erase_held();
   }
   // A cancelled exception return did not return.
-  if (config_.core.profile != isa::Profile::kM)
-    queue_.erase_held(ElementKind::kExceptionReturn, rest);
+  queue_.erase_held(ElementKind::kExceptionReturn, rest);
   for (std::size_t i = queue_.ready(); i < queue_.size(); ++i) {
     Element& element = queue_[i];
     const bool data = element.kind == ElementKind::kDataAddress ||

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -31,6 +33,9 @@ std::span<const ProtocolRow> stm_rows();
 ///   Result<bool> assemble_special(keyword, fields, const Config&, out);  // true: it was one
 ///   void complete(Packet&, std::span<const ScriptField>);  // what the fields left open
 ///   Result<void> encode(const Packet&, const Config&, std::vector<std::uint8_t>& out);
+/// and, if words stand for some values of fields, which its configuration decides,
+///   std::optional<std::uint32_t> named_value(const Config&, std::string_view field,
+///                                            std::string_view word);
 template <class P>
 class TableAssembler final : public PacketAssembler {
  public:
@@ -53,7 +58,15 @@ class TableAssembler final : public PacketAssembler {
         if (!lone) return std::unexpected(lone.error());
         name = *lone;
       }
-      WAYMARK_TRY(set_field<Packet>(P::fields_of(*packet), keyword, *packet, name, field.text));
+      std::string_view text = field.text;
+      std::string number;
+      if constexpr (requires { P::named_value(config_, name, text); }) {
+        if (const auto value = P::named_value(config_, name, text)) {
+          number = fmt::format("{}", *value);
+          text = number;
+        }
+      }
+      WAYMARK_TRY(set_field<Packet>(P::fields_of(*packet), keyword, *packet, name, text));
     }
     P::complete(*packet, fields);
     return P::encode(*packet, config_, out);

@@ -81,8 +81,8 @@ std::optional<T> look_up(const std::pair<std::string_view, T> (&table)[Size],
 
 class Assembler {
  public:
-  Assembler(std::vector<Statement> statements, const ScriptLimits& limits)
-      : statements_(std::move(statements)), limits_(limits) {}
+  Assembler(std::vector<Statement> statements, const ScriptLimits& limits, std::string_view core)
+      : statements_(std::move(statements)), limits_(limits), core_(core) {}
 
   Result<TraceScript> run() {
     if (statements_.empty() || statements_[0].words.size() != 2 ||
@@ -187,16 +187,18 @@ class Assembler {
     const std::size_t words = statement.words.size();
     const ProtocolRow* row = words > 2 ? protocol_by_type(statement.words[2]) : nullptr;
     const bool coreless = row != nullptr && !row->needs_core;
-    if (words != 4 && !(words == 3 && coreless))
+    if (words != 4 && !(words == 3 && (coreless || !core_.empty())))
       return fail_at(statement.line,
                      "A device needs a name, a protocol and, if it traces a core, the core.");
     if (output_) return fail_at(statement.line, "Devices must come before the first buffer.");
     if (find_device(statement.words[1]))
       return fail_at(statement.line,
                      fmt::format("There is already a device '{}'.", statement.words[1]));
+    std::string_view core = words == 4 ? statement.words[3] : "";
+    if (!core_.empty() && !coreless) core = core_;
     script_.devices.push_back({.name = std::string(statement.words[1]),
                                .protocol = std::string(statement.words[2]),
-                               .core = std::string(words == 4 ? statement.words[3] : ""),
+                               .core = std::string(core),
                                .registers = {},
                                .line = statement.line});
     return {};
@@ -449,6 +451,7 @@ class Assembler {
 
   std::vector<Statement> statements_;
   ScriptLimits limits_;
+  std::string_view core_;
   std::vector<std::size_t> ends_;  ///< Where the block of an opening statement ends.
   TraceScript script_;
   std::vector<std::unique_ptr<PacketAssembler>> assemblers_;  ///< By device; made when needed.
@@ -472,10 +475,11 @@ frames::Options ScriptBuffer::frame_options() const {
           .reset_on_4x_fsync = !syncs};
 }
 
-Result<TraceScript> assemble_trace_script(std::string_view text, const ScriptLimits& limits) {
+Result<TraceScript> assemble_trace_script(std::string_view text, const ScriptLimits& limits,
+                                          std::string_view core) {
   auto statements = read_statements(text);
   if (!statements) return std::unexpected(std::move(statements).error());
-  return Assembler(std::move(*statements), limits).run();
+  return Assembler(std::move(*statements), limits, core).run();
 }
 
 }  // namespace waymark::inputs

@@ -1,4 +1,6 @@
 // The architecture of a core, by its name.  See isa-waypoints.md 2.1.
+#include "waymark/isa/core_names.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -228,10 +230,14 @@ constexpr auto kFamilies = std::to_array<Family>({
     {"ARM", "ARMv7-A, ARMv8.2-A or ARMv8.1-M"},
 });
 
+/// In any capitals.
+bool equal_letters(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, [](char x, char y) { return (x | 0x20) == (y | 0x20); });
+}
+
 std::string_view architectures_like(std::string_view name) {
-  const auto same = [](char a, char b) { return (a | 0x20) == (b | 0x20); };
   for (const Family& family : kFamilies) {
-    if (std::ranges::equal(name.substr(0, family.prefix.size()), family.prefix, same))
+    if (equal_letters(name.substr(0, family.prefix.size()), family.prefix))
       return family.architectures;
   }
   return "ARMv8-A, ARMv8-R or ARMv8-M";
@@ -255,6 +261,12 @@ Result<Core> core_by_name(std::string_view name) {
               fmt::format("The core '{}' is not known{} Its architecture can be given instead: {}.",
                           name, meant.empty() ? "." : fmt::format("; did you mean {}?", meant),
                           architectures_like(name)));
+}
+
+std::string_view core_spelling(std::string_view name) {
+  const auto* const known = std::ranges::find_if(
+      kCores, [&](const NamedCore& core) { return equal_letters(core.name, name); });
+  return known == kCores.end() ? name : known->name;
 }
 
 }  // namespace waymark::isa

@@ -1,9 +1,12 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <span>
 #include <utility>
 
 #include "graph.h"
+#include "waymark/element/exception_names.h"
 #include "waymark/synth/random.h"
 
 namespace waymark::synth {
@@ -12,6 +15,45 @@ namespace {
 using isa::Isa;
 
 enum class Form : std::uint8_t { kJump, kConditional, kCall };
+
+// -- T32 of the M profile.  Those of one halfword are below 0x10000.
+
+using Opcodes = std::span<const std::uint32_t>;
+
+constexpr std::uint32_t kNop = 0xBF00;
+constexpr std::uint32_t kWideNop = 0xF3AF8000;
+constexpr std::uint32_t kItNe = 0xBF18;
+
+/// No branches: NOP, ADDS, LDR, MOV; ADD.W, MOVW, SDIV, LDM, MRS (IPSR).
+constexpr std::uint32_t kWorkV7[] = {kNop,       0x3001,     0x6808,     0x4608,     kWideNop,
+                                     0xF1000001, 0xF2401034, 0xFB90F0F1, 0xE89000FE, 0xF3EF8005};
+/// The same, and LDA, STL, TT.
+constexpr std::uint32_t kWorkV8[] = {kNop,       0x3001,     0x6808,     0x4608,     kWideNop,
+                                     0xF1000001, 0xFB90F0F1, 0xE8D10FAF, 0xE8C10FAF, 0xE841F000};
+/// And VADD.I32, CSEL, CLRM, LCTP, PAC, BTI.
+constexpr std::uint32_t kWorkV8_1[] = {kNop,       0x3001,     0x6808,     0x4608,
+                                       0xE8D10FAF, 0xEF200842, 0xEA518002, 0xE89F000F,
+                                       0xF00FE001, 0xF3AF801D, 0xF3AF800F};
+/// BX r3; MOV PC, r3; LDR.W PC, [r3]; TBB [r3, r0].
+constexpr std::uint32_t kJumpsM[] = {0x4718, 0x469F, 0xF8D3F000, 0xE8D3F000};
+/// POP {r4, pc}; BX LR; POP.W {r4, r5, pc}; LDR PC, [SP], #4.
+constexpr std::uint32_t kReturnsM[] = {0xBD10, 0x4770, 0xE8BD8030, 0xF85DFB04};
+
+Opcodes work_of(MCode code) {
+  if (code == MCode::kV7) return kWorkV7;
+  if (code == MCode::kV8) return kWorkV8;
+  return kWorkV8_1;
+}
+
+/// Whether LR can count the iterations of a loop with this body.
+bool leaves_lr(const std::vector<Statement>& body) {
+  using enum Statement::Kind;
+  return std::ranges::all_of(body, [](const Statement& s) {
+    const bool uses =
+        s.kind == kLoop || s.kind == kCall || s.kind == kCallIndirect || s.kind == kReturnIf;
+    return !uses && std::ranges::all_of(s.bodies, leaves_lr);
+  });
+}
 
 /// A branch whose target was not known when it was emitted.
 struct Fixup {
@@ -45,8 +87,11 @@ class Assembler {
       isa_ = function.isa;
       handler_ = function.handler;
       function_ = i;
+      if (m_profile()) {
+        if (auto checked = check_m(function); !checked) return std::unexpected(checked.error());
+      }
       if (function.handler) {
-        program_.add_handler(starts_[i]);
+        program_.add_handler(starts_[i], m_profile() ? *ipsr_number(function.name) : 0);
       } else {
         program_.add_function(starts_[i]);
         if (!entered) program_.add_entry(starts_[i]);
@@ -63,6 +108,28 @@ class Assembler {
   }
 
  private:
+  /// The program is for a core of the M profile, and may have all of its instructions.
+  [[nodiscard]] bool m_profile() const { return graph_.m_code > MCode::kAny; }
+
+  [[nodiscard]] Result<void> check_m(const Function& function) const {
+    if (function.isa != Isa::kT32)
+      return fail(ErrorCode::kInvalidArgument,
+                  fmt::format("A core of the M profile only has T32; write `isa T32` before the "
+                              "function '{}'.",
+                              function.name));
+    if (!function.handler) return {};
+    constexpr std::uint32_t kReset = 1;
+    constexpr std::uint32_t kSecureFault = 7;
+    const auto number = ipsr_number(function.name);
+    const bool known = number && *number != kReset && *number < Program::kVectors &&
+                       (*number != kSecureFault || graph_.m_code > MCode::kV7);
+    if (known) return {};
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("The handler '{}' does not have the name of an exception of this "
+                            "core, such as NMI, HardFault, SVCall, SysTick, or IRQ0 to IRQ{}.",
+                            function.name, Program::kVectors - 1 - 16));
+  }
+
   std::string in(std::size_t i) const {
     return fmt::format(" (in function '{}')", graph_.functions[i].name);
   }
@@ -94,6 +161,13 @@ class Assembler {
     half(value >> 16);
     half(value & 0xFFFF);
   }
+  void t32(std::uint32_t value) {
+    if (value > 0xFFFF) half(value >> 16);
+    half(value & 0xFFFF);
+  }
+  std::uint32_t one_of(Opcodes opcodes) {
+    return opcodes[random_.below(static_cast<std::uint32_t>(opcodes.size()))];
+  }
 
   void behave(Behaviour behaviour) { program_.set_behaviour(here(), std::move(behaviour)); }
 
@@ -102,6 +176,10 @@ class Assembler {
     static constexpr std::uint32_t kA32[] = {0xE320F000, 0xE2800001, 0xE5910000, 0xE1A00001};
     static constexpr std::uint32_t kT32[] = {0xBF00, 0x3001, 0x6808, 0x4608};
     for (; count != 0; --count) {
+      if (m_profile()) {
+        work_m(count);
+        continue;
+      }
       const std::uint32_t choice = random_.below(4);
       if (isa_ == Isa::kA64) word(kA64[choice]);
       if (isa_ == Isa::kA32) word(kA32[choice]);
@@ -112,13 +190,35 @@ class Assembler {
     }
   }
 
+  // One instruction, or an IT block of up to `count` instructions, which are counted.
+  void work_m(std::uint32_t& count) {
+    constexpr std::uint32_t kItEq = 0xBF08;
+    constexpr std::uint32_t kMoveEq = 0x2001;  // MOVEQ r0, #1: within an IT block.
+    if (count > 1 && random_.one_in(12)) {
+      half(kItEq);
+      half(kMoveEq);
+      --count;
+    } else {
+      t32(one_of(work_of(graph_.m_code)));
+    }
+  }
+
   void indirect(bool link) {
+    if (m_profile()) {
+      t32(link ? 0x4798 : one_of(kJumpsM));
+      return;
+    }
     if (isa_ == Isa::kA64) word(link ? 0xD63F0100 : 0xD61F0200);
     if (isa_ == Isa::kA32) word(link ? 0xE12FFF33 : 0xE12FFF13);
     if (isa_ == Isa::kT32) half(link ? 0x4798 : 0x4718);
   }
 
   void leave() {
+    if (m_profile()) {
+      behave({.kind = handler_ ? Behaviour::Kind::kExceptionReturn : Behaviour::Kind::kReturn});
+      t32(one_of(kReturnsM));
+      return;
+    }
     if (handler_) {
       behave({.kind = Behaviour::Kind::kExceptionReturn});
       if (isa_ == Isa::kA64) word(0xD69F03E0);
@@ -194,6 +294,60 @@ class Assembler {
 
   void patch_here(std::size_t at, Form form) { patch(code(), at, isa_, form, {here(), isa_}); }
 
+  void set_half(std::size_t at, std::uint32_t value) {
+    code().bytes[at] = static_cast<std::uint8_t>(value);
+    code().bytes[at + 1] = static_cast<std::uint8_t>(value >> 8);
+  }
+
+  /// A conditional branch to here, where there is room for four bytes: also the forms of two bytes,
+  /// with a NOP after them.
+  void skip_here(std::size_t at) {
+    const std::size_t offset = code().bytes.size() - at - 4;
+    constexpr std::size_t kReach = 126;  // Of CBZ.
+    if (!m_profile() || offset > kReach || random_.one_in(4)) {
+      patch_here(at, Form::kConditional);
+      return;
+    }
+    const auto bits = static_cast<std::uint32_t>(offset);
+    const bool compares = random_.coin();
+    set_half(at, compares ? 0xB100 | (bits >> 6 & 1) << 9 | (bits >> 1 & 0x1F) << 3
+                          : 0xD100 | (bits >> 1 & 0xFF));
+    set_half(at + 2, kNop);
+  }
+
+  /// A loop that LR counts: WLS or DLS, the body, LE.
+  void counted_loop(const Statement& s) {
+    constexpr std::uint32_t kDls = 0xF040E001;
+    constexpr std::uint32_t kWls = 0xF040C001;
+    constexpr std::uint32_t kLe = 0xF00FC001;
+    constexpr std::size_t kReach = 4094;
+    const auto field = [](std::size_t offset) {
+      const auto bits = static_cast<std::uint32_t>(offset);
+      return (bits >> 2 & 0x3FF) << 1 | (bits >> 1 & 1) << 11;
+    };
+    const bool tests = random_.coin();
+    const std::size_t begin = code().bytes.size();
+    if (tests) behave({.percent = 10});
+    const std::uint64_t first = here();
+    wide(kDls);
+    const Place top{here(), isa_};
+    emit(s.bodies.front());
+    behave({.kind = Behaviour::Kind::kLoop, .from = s.from - 1, .to = s.to - 1});
+    const std::size_t at = code().bytes.size();
+    const std::size_t back = at + 4 - begin - 4;
+    if (back > kReach) {
+      branch();
+      patch(code(), at, isa_, Form::kConditional, top);
+      if (tests) program_.set_behaviour(first, {});
+      return;
+    }
+    wide(kLe | field(back));
+    if (!tests) return;
+    const std::uint32_t wls = kWls | field(code().bytes.size() - begin - 4);
+    set_half(begin, wls >> 16);
+    set_half(begin + 2, wls & 0xFFFF);
+  }
+
   void emit(const std::vector<Statement>& body) {
     for (const Statement& statement : body) {
       if (closed_ + code().bytes.size() > graph_.max_code)
@@ -210,6 +364,11 @@ class Assembler {
         work(s.from);
         return;
       case kLoop: {
+        if (graph_.m_code == MCode::kV8_1 && s.from != 0 && leaves_lr(s.bodies.front()) &&
+            random_.coin()) {
+          counted_loop(s);
+          return;
+        }
         const Place top{here(), isa_};
         emit(s.bodies.front());
         behave({.kind = Behaviour::Kind::kLoop,
@@ -223,7 +382,7 @@ class Assembler {
         behave({.percent = s.from});
         const std::size_t at = branch();
         emit(s.bodies.front());
-        patch_here(at, Form::kConditional);
+        skip_here(at);
         return;
       }
       case kChoose: {
@@ -250,7 +409,13 @@ class Assembler {
         indirect(true);
         return;
       case kReturnIf:
-        if (isa_ == Isa::kA32 && !handler_) {
+        if (m_profile() && random_.coin()) {
+          // IT NE; BXNE LR.
+          half(kItNe);
+          behave({.kind = handler_ ? Behaviour::Kind::kExceptionReturn : Behaviour::Kind::kReturn,
+                  .percent = s.from});
+          half(0x4770);
+        } else if (isa_ == Isa::kA32 && !handler_) {
           // BXNE LR.  Chance decides whether it returns; the calls decide where to.
           behave({.kind = Behaviour::Kind::kReturn, .percent = s.from});
           word(0x112FFF1E);
@@ -258,7 +423,7 @@ class Assembler {
           behave({.percent = s.from >= 100 ? 0 : 100 - s.from});
           const std::size_t at = branch();
           leave();
-          patch_here(at, Form::kConditional);
+          skip_here(at);
         }
         return;
       case kBarrier:
@@ -270,6 +435,13 @@ class Assembler {
         if (isa_ == Isa::kA64) word(0xD503207F);
         if (isa_ == Isa::kA32) word(0xE320F003);
         if (isa_ == Isa::kT32) half(0xBF30);
+        return;
+      case kSupervisorCall:
+        if (m_profile()) {
+          half(0xDF00 | random_.below(4));
+        } else {
+          error_ = "Only programs for an ETM of the M profile have supervisor calls";
+        }
         return;
     }
   }

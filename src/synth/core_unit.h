@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "waymark/element/exception_names.h"
 #include "waymark/synth/trace_unit.h"
 
 namespace waymark::synth {
@@ -99,7 +100,8 @@ class CoreUnit : public TraceUnit {
   /// The core executes some blocks without trace.
   void run_hidden(std::uint32_t blocks) {
     Step step;
-    for (; blocks != 0 && !execution_.ended(); --blocks) {
+    // No address in a trace is between the return and the exception of a tail chain.
+    for (; (blocks != 0 || step.chains()) && !execution_.ended(); blocks -= blocks != 0) {
       execution_.next(step);
       pass_time(step);
       hide(step);
@@ -115,6 +117,11 @@ class CoreUnit : public TraceUnit {
     event.taken = step.taken;
     event.isa = step.block->isa;
     truth_.add(event);
+  }
+
+  /// The number of an exception of the M profile in the trace.
+  static std::uint16_t m_exception_number(ExceptionNumbers numbers, const Step& step) {
+    return static_cast<std::uint16_t>(traced_number(numbers, step.vector).value_or(0));
   }
 
   /// The address of the last instruction of a part of a block.

@@ -19,14 +19,15 @@ constexpr std::size_t kMostEntries = 16;
 
 class Reader {
  public:
-  Reader(const elf::File& file, bool m_profile)
-      : file_(file), arm_(file.machine() == elf::File::kArm), m_profile_(m_profile) {}
+  Reader(const elf::File& file, MCode m_code)
+      : file_(file), arm_(file.machine() == elf::File::kArm), m_code_(m_code) {}
 
   Result<Program> run() {
     if (!arm_ && file_.machine() != elf::File::kAarch64)
       return unsupported(fmt::format("is for machine {}; AArch64 ({}) and Arm ({}) are supported",
                                      file_.machine(), elf::File::kAarch64, elf::File::kArm));
-    if (m_profile_ && !arm_) return unsupported("is not for Arm, as programs of the M profile are");
+    if (m_code_ != MCode::kNone && !arm_)
+      return unsupported("is not for Arm, as programs of the M profile are");
     if (file_.big_endian()) return unsupported("is big-endian");
     WAYMARK_TRY(add_segments());
     add_functions();
@@ -37,8 +38,9 @@ class Reader {
       return unsupported(
           "has neither an entry point nor functions in its symbol table, so execution cannot "
           "start");
-    WAYMARK_TRY(m_profile_ ? program_.add_m_profile_handlers()
-                           : program_.add_default_handlers(arm_ ? Isa::kA32 : Isa::kA64));
+    WAYMARK_TRY(m_code_ != MCode::kNone
+                    ? program_.add_vectors(m_code_)
+                    : program_.add_default_handlers(arm_ ? Isa::kA32 : Isa::kA64));
     return std::move(program_);
   }
 
@@ -95,19 +97,19 @@ class Reader {
   const elf::File& file_;
   Program program_;
   bool arm_;
-  bool m_profile_;
+  MCode m_code_;
 };
 
 }  // namespace
 
-Result<Program> Program::elf(const std::string& path, bool m_profile) {
+Result<Program> Program::elf(const std::string& path, MCode m_code) {
   const Result<elf::File> file = elf::File::open(path);
   if (!file) return std::unexpected(file.error());
-  return elf(*file, m_profile);
+  return elf(*file, m_code);
 }
 
-Result<Program> Program::elf(const elf::File& file, bool m_profile) {
-  return Reader(file, m_profile).run();
+Result<Program> Program::elf(const elf::File& file, MCode m_code) {
+  return Reader(file, m_code).run();
 }
 
 }  // namespace waymark::synth

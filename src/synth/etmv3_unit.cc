@@ -4,25 +4,32 @@
 
 #include "waymark/base/bits.h"
 #include "waymark/etmv3/source.h"
+#include "waymark/synth/m_profile.h"
 
 namespace waymark::synth {
 using etmv3::Packet;
 using etmv3::PacketType;
 
-etmv3::Config Etmv3Unit::make_config(const UnitOptions& options, isa::Core core) {
+etmv3::Config Etmv3Unit::make_config(const UnitOptions& options, const std::string& core_name,
+                                     isa::Core core) {
   etmv3::Config config;
   config.core = core;
   config.etmidr = 0x4100F250;
   config.etmtraceidr = options.trace_id;
   config.etmcr = control_bits(options);
   config.etmccer = 1U << 22 | 1U << 29;  // 64-bit timestamps.
+  if (const MCore* const m = m_core(core_name, options.protocol)) {
+    config.etmidr = m->version;
+    config.etmccer = 1U << 22;  // 48-bit timestamps.
+  }
   return config;
 }
 
 Etmv3Unit::Etmv3Unit(const UnitOptions& options, const std::string& core_name, isa::Core core,
                      const Program& program, const ExecutionOptions& execution, bool keep_truth)
-    : PftUnit(options, core_name, make_config(options, core), program, {.arch = core.arch},
-              execution, keep_truth) {}
+    : PftUnit(options, core_name, make_config(options, core_name, core), program,
+              {.arch = core.arch, .track_it_block = core.profile == isa::Profile::kM}, execution,
+              keep_truth) {}
 
 std::unique_ptr<Source> Etmv3Unit::make_source(const image::Image& image) const {
   auto source = etmv3::make_source(config_, &image, {});
@@ -55,20 +62,20 @@ void Etmv3Unit::drain_atoms(unsigned keep) {
   }
 }
 
-void Etmv3Unit::branch(Place to, bool exception, std::uint16_t number) {
+void Etmv3Unit::branch(Place to) { branch(to, {}); }
+
+void Etmv3Unit::branch(Place to, const etmv3::Exception& exception) {
   Packet packet;
   packet.type = PacketType::kBranchAddress;
   packet.isa = to.isa;
   packet.previous_isa = sent_.isa;
   packet.address.value = static_cast<std::uint32_t>(to.address);
   const unsigned changed = changed_bits(to.address);
-  packet.address.update_bits =
-      static_cast<std::uint8_t>(to.isa != sent_.isa || exception ? 32U : std::max(changed, 1U));
-  if (exception) {
-    packet.exception.present = true;
-    packet.exception.number = number;
-    packet.context.ns = !now_.secure;
-  }
+  // In the standard encoding, an exception needs the fifth byte.
+  const bool whole = to.isa != sent_.isa || (exception.present && !config_.alternative_branches());
+  packet.address.update_bits = static_cast<std::uint8_t>(whole ? 32U : std::max(changed, 1U));
+  packet.exception = exception;
+  if (exception.present) packet.context.ns = !now_.secure;
   put(packet);
   sent_ = to;
 }
@@ -134,19 +141,23 @@ void Etmv3Unit::on_block(const Step& step) {
   if (step.kind == StepKind::kPart) return;
   if (step.exception_return) {
     put(PacketType::kExceptionExit);
+    // The next exception cancels the packet, but not the instruction.
+    if (step.tail_chained) return;
     record(EventKind::kExceptionReturn, 0);
   }
   const bool jumped = step.taken && (block.is_indirect() || block.is_direct());
   // A reader follows direct branches, except those that change the instruction set.
   if (jumped && (block.is_indirect() || options_.branch_broadcast || step.next.isa != sent_.isa))
-    branch(step.next, false, 0);
+    branch(step.next);
   record_new_context(step);
 }
 
 void Etmv3Unit::on_exception(const Step& step) {
-  const std::uint16_t number = pft_exception_number(step.cause);
+  const std::uint16_t number = step.vector != 0
+                                   ? m_exception_number(ExceptionNumbers::kEtmV3M, step)
+                                   : pft_exception_number(step.cause);
   record_exception(number, 0);
-  branch(step.next, true, number);
+  branch(step.next, {.number = number, .present = true, .cancel = step.tail_chained});
   record_new_context(step);
 }
 

@@ -36,13 +36,15 @@ class Etmv3Unit final : public PftUnit<Etmv3Unit, Etmv3Protocol> {
   static constexpr unsigned kMaxAtoms = 16;  ///< Per packet.
   static constexpr unsigned kAtomRoom = 64;
 
-  static etmv3::Config make_config(const UnitOptions& options, isa::Core core);
+  static etmv3::Config make_config(const UnitOptions& options, const std::string& core_name,
+                                   isa::Core core);
 
   /// The atoms of `count` instructions; all are E, except possibly the last.
   void plain_block(std::uint32_t count, bool taken);
   void drain_atoms(unsigned keep);
   void flush_atoms() { drain_atoms(0); }
-  void branch(Place to, bool exception, std::uint16_t number);
+  void branch(Place to);
+  void branch(Place to, const etmv3::Exception& exception);
 
   void synchronise(etmv3::SyncReason reason);
   void on_block(const Step& step);

@@ -4,8 +4,10 @@
 
 #include <bit>
 
+#include "waymark/base/bits.h"
 #include "waymark/etmv4/encoder.h"
 #include "waymark/etmv4/source.h"
+#include "waymark/synth/m_profile.h"
 
 namespace waymark::synth {
 namespace {
@@ -68,7 +70,8 @@ const AtomTable& atom_table() {
 
 }  // namespace
 
-etmv4::Config Etmv4Unit::make_config(const UnitOptions& options, isa::Core core) {
+etmv4::Config Etmv4Unit::make_config(const UnitOptions& options, const std::string& core_name,
+                                     isa::Core core) {
   const bool ete = options.protocol == Protocol::kEte;
   etmv4::Config config = ete ? etmv4::Config::ete_default() : etmv4::Config{};
   if (!ete) config.trcidr1 = 0x4100F443;
@@ -79,6 +82,13 @@ etmv4::Config Etmv4Unit::make_config(const UnitOptions& options, isa::Core core)
                    (options.q_mean != 0 ? 3U << 15 : 0U);
   config.trcidr2 = 0x10001088;
   config.trcidr8 = options.speculation;
+  if (const MCore* const m = m_core(core_name, options.protocol)) {
+    // As those of Cortex-M33 and M55: two events, cycle counts of 12 bits, addresses of 32 bits,
+    // and no contexts.
+    config.trcidr0 = 0x080006E1U | (options.speculation == 0 ? 1U << 29 : 0U);
+    config.trcidr1 = m->version;
+    config.trcidr2 = 0x00000004;
+  }
   config.trcconfigr =
       1U | (options.cycle_counts ? 1U << 4 : 0U) | (options.context_ids ? 1U << 6 : 0U) |
       (options.vmids ? 1U << 7 : 0U) | (options.timestamp_mean != 0 ? 1U << 11 : 0U) |
@@ -88,12 +98,15 @@ etmv4::Config Etmv4Unit::make_config(const UnitOptions& options, isa::Core core)
 }
 
 isa::Options Etmv4Unit::waypoints(const etmv4::Config& config) {
-  return {.arch = config.core.arch, .wfi_wfe_waypoints = config.wfx_waypoints()};
+  return {.arch = config.core.arch,
+          .wfi_wfe_waypoints = config.wfx_waypoints(),
+          .track_it_block = config.core.profile == isa::Profile::kM};
 }
 
 Etmv4Unit::Etmv4Unit(const UnitOptions& options, const std::string& core_name, isa::Core core,
                      const Program& program, const ExecutionOptions& execution, bool keep_truth)
-    : Etmv4Unit(options, core_name, make_config(options, core), program, execution, keep_truth) {}
+    : Etmv4Unit(options, core_name, make_config(options, core_name, core), program, execution,
+                keep_truth) {}
 
 Etmv4Unit::Etmv4Unit(const UnitOptions& options, const std::string& core_name,
                      const etmv4::Config& config, const Program& program,
@@ -276,7 +289,8 @@ void Etmv4Unit::put_timestamp() {
 void Etmv4Unit::put_cycle_count() {
   if (atoms_.count != 0) flush_atoms();
   const std::uint32_t threshold = options_.cycle_threshold;
-  const std::uint64_t cycles = std::min<std::uint64_t>(cycles_ - counted_to_, (1U << 20) - 1);
+  const unsigned bits = m_profile() ? config_.cycle_count_bits() : 20;
+  const std::uint64_t cycles = std::min(cycles_ - counted_to_, low_mask(bits));
   counted_to_ = cycles_;
   Packet packet;
   packet.cc_threshold = threshold;
@@ -359,10 +373,13 @@ void Etmv4Unit::on_block(const Step& step) {
     return;
   }
   if (step.exception_return) {
+    // In a tail chain, nothing has returned yet.
+    next_.pending = true;
+    if (step.tail_chained) return;
     if (!config_.ete) put(PacketType::kExceptionReturn);
+    if (m_profile()) added(1);
     if (!config_.ete || block.isa == Isa::kA64) record(EventKind::kExceptionReturn, 0);
     if (step.context_changed) record_context();
-    next_.pending = true;
     return;
   }
   // When a unit broadcasts branches, it still sends the addresses of returns.
@@ -381,7 +398,8 @@ void Etmv4Unit::on_exception(const Step& step) {
   const Place at{step.start, step.isa};
   Packet packet;
   packet.type = PacketType::kException;
-  packet.exception = exception_number(step.cause);
+  packet.exception = m_profile() ? m_exception_number(ExceptionNumbers::kEtmV4M, step)
+                                 : exception_number(step.cause);
   if (options_.speculation > 1 && !next_.pending && random_.one_in(4)) {
     // Instructions fetched beyond the interrupted one are cancelled.
     const std::uint32_t count = wrong_path(at, std::min(options_.speculation, 8U));
@@ -393,12 +411,15 @@ void Etmv4Unit::on_exception(const Step& step) {
       depth_ -= count;
     }
   }
-  if (next_.pending && random_.coin()) {
+  // A reader knows the target of the return in a tail chain without an address, unless it could be
+  // that of a call.
+  const bool known = step.tail_chained && !options_.return_stack;
+  if (next_.pending && (random_.coin() || (step.tail_chained && !known))) {
     packet.exception_address = etmv4::ExceptionAddress::kReturnIsTarget;
     put(packet);
     target(at);
   } else {
-    if (next_.pending) target(at);
+    if (next_.pending && !known) target(at);
     packet.exception_address = etmv4::ExceptionAddress::kReturnAddress;
     put(packet);
     address(at, false);
@@ -590,7 +611,7 @@ void Etmv4Unit::rare() {
 }
 
 void Etmv4Unit::follow(Step& step) {
-  if (step.kind == StepKind::kPart) {
+  if (step.kind == StepKind::kPart || step.chains()) {
     // Nothing else can be traced between an interrupted block and its exception.
     on_block(step);
     execution_.next(step);

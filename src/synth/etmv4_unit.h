@@ -37,8 +37,10 @@ class Etmv4Unit : public CoreUnit {
   static constexpr unsigned kMaxAtoms = 24;  ///< Per packet.
   static constexpr unsigned kAtomRoom = 64;
 
-  static etmv4::Config make_config(const UnitOptions& options, isa::Core core);
+  static etmv4::Config make_config(const UnitOptions& options, const std::string& core_name,
+                                   isa::Core core);
   static isa::Options waypoints(const etmv4::Config& config);
+  [[nodiscard]] bool m_profile() const { return config_.core.profile == isa::Profile::kM; }
 
   struct Output {
     std::vector<std::uint8_t>* bytes = nullptr;

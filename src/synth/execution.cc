@@ -27,6 +27,18 @@ void set_loop(CodeBlock& block, std::uint32_t from, std::uint32_t to) {
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
 constexpr std::size_t kMaxNesting = 2;
 
+// Exceptions of the M profile, as the IPSR numbers them.
+constexpr std::uint32_t kReset = 1;
+constexpr std::uint32_t kNmi = 2;
+constexpr std::uint32_t kHardFault = 3;
+constexpr std::uint32_t kBusFault = 5;
+constexpr std::uint32_t kSecureFault = 7;
+constexpr std::uint32_t kSvCall = 11;
+constexpr std::uint32_t kPendSv = 14;
+constexpr std::uint32_t kFirstInterrupt = 16;
+
+constexpr std::uint8_t kHandlerMode = 3;
+
 }  // namespace
 
 bool Replay::used_up() const {
@@ -43,7 +55,7 @@ Execution::Execution(const Program& program, const isa::Options& waypoints,
                      const ExecutionOptions& options)
     : program_(&program), waypoints_(waypoints), options_(options), random_(options.seed) {
   const Place first = restart();
-  context_.secure = options.secure;
+  context_.secure = options.secure || (options.m_profile && !options.security_extension);
   context_.a64 = first.isa == isa::Isa::kA64;
   context_.el = options.el;
   if (options_.processes.empty() && options.context_ids > 1)
@@ -74,11 +86,17 @@ CodeBlock* Execution::build(Place place) {
   block.start = block.end = place.address;
   block.isa = block.next_isa = place.isa;
   isa::Instruction instruction;
+  std::uint8_t it_remaining = 0;
   while (block.count < kMaxBlockCount && !program_->ends_at(block.end) &&
-         program_->fetch(waypoints_, {block.end, place.isa}, instruction)) {
+         program_->fetch(waypoints_, {block.end, place.isa}, it_remaining, instruction)) {
     block.end += instruction.size;
     block.last_size = instruction.size;
     ++block.count;
+    if (options_.m_profile && program_->log() == nullptr &&
+        program_->calls_supervisor(block.last_instruction())) {
+      block.calls_supervisor = true;
+      break;
+    }
     if (instruction.type == isa::InstrType::kOther) continue;
     block.complete = true;
     block.type = instruction.type;
@@ -159,6 +177,7 @@ void Execution::next(Step& step) {
   step.kind = StepKind::kBlock;
   step.exception_return = false;
   step.context_changed = false;
+  step.tail_chained = false;
   step.isa = block.isa;
   step.count = block.count;
   step.start = block.start;
@@ -279,12 +298,24 @@ void Execution::interrupt(Step& step, CodeBlock& block) {
   step.kind = StepKind::kBlock;
   if (interrupted_.size() >= kMaxNesting || program_->handlers().empty()) return;
   if (!interrupted_.empty() && !random_.one_in(4)) return;
+  if (options_.m_profile) {
+    exception_.abandon = random_.one_in(64) && !program_->recorded();
+    exception_.vector = exception_.abandon ? kReset : draw_vector(vector_);
+    if (exception_.vector == 0) return;
+    begin_exception(step, block);
+    return;
+  }
   constexpr ExceptionCause kCauses[] = {ExceptionCause::kIrq,      ExceptionCause::kIrq,
                                         ExceptionCause::kIrq,      ExceptionCause::kFiq,
                                         ExceptionCause::kCall,     ExceptionCause::kDataFault,
                                         ExceptionCause::kUndefined};
   exception_.cause = interrupted_.empty() ? kCauses[random_.below(7)] : ExceptionCause::kFiq;
   exception_.abandon = interrupted_.empty() && random_.one_in(64) && !program_->recorded();
+  begin_exception(step, block);
+}
+
+// After some instructions of the block.
+void Execution::begin_exception(Step& step, CodeBlock& block) {
   const std::uint32_t count = random_.below(block.count);
   exception_.due = true;
   exception_.at = {cut(block, count), block.isa};
@@ -310,6 +341,18 @@ void Execution::fault(Step& step, CodeBlock& block) {
   exception_.abandon = true;
   exception_.due = true;
   exception_.cause = spinning ? ExceptionCause::kIrq : ExceptionCause::kFetchFault;
+  if (options_.m_profile) {
+    exception_.vector = spinning ? kPendSv : kBusFault;
+    if (block.calls_supervisor) {
+      // A supervisor call that may not preempt is a HardFault.
+      exception_.vector = preempts(kSvCall, vector_) ? kSvCall : kHardFault;
+      exception_.abandon = false;
+    }
+    if (!preempts(exception_.vector, vector_)) {
+      exception_.vector = kReset;
+      exception_.abandon = true;
+    }
+  }
   exception_.at = {spinning ? block.start : block.end, block.isa};
   if (count == 0) {
     enter_handler(step);
@@ -328,6 +371,10 @@ void Execution::fault(Step& step, CodeBlock& block) {
 void Execution::enter_handler(Step& step) {
   exception_.due = false;
   ended_ = program_->log() != nullptr;
+  if (options_.m_profile) {
+    enter_vector(step);
+    return;
+  }
   // Nothing nests deeper than kMaxNesting: the oldest interrupted code is never resumed.
   if (interrupted_.size() >= kMaxNesting) interrupted_.erase(interrupted_.begin());
   interrupted_.push_back({exception_.abandon ? restart() : exception_.at, context_});
@@ -357,6 +404,10 @@ void Execution::enter_handler(Step& step) {
 
 void Execution::leave_handler(Step& step) {
   step.exception_return = true;
+  if (options_.m_profile) {
+    leave_vector(step);
+    return;
+  }
   const PeContext before = context_;
   Place back = restart();
   if (!interrupted_.empty()) {
@@ -374,6 +425,99 @@ void Execution::leave_handler(Step& step) {
       context_.vmid = one_of(options_.machines);
   }
   context_.a64 = back.isa == isa::Isa::kA64;
+  step.context_changed = context_ != before;
+  step.next = back;
+  current_ = find(back);
+}
+
+// -- The M profile --------------------------------------------------------------------------------
+
+// Exceptions with lower numbers have higher priorities here.
+bool Execution::preempts(std::uint32_t vector, std::uint32_t active) const {
+  return (active == 0 || vector < active) && program_->handler_of_vector(vector).has_value();
+}
+
+// One that no instruction of the program causes; 0: none may preempt.
+std::uint32_t Execution::draw_vector(std::uint32_t active) {
+  const auto handlers = static_cast<std::uint32_t>(program_->handlers().size());
+  constexpr unsigned kTries = 4;
+  for (unsigned i = 0; i < kTries; ++i) {
+    const std::uint32_t drawn = program_->vector_of_handler(random_.below(handlers));
+    if (drawn != kSvCall && preempts(drawn, active)) return drawn;
+  }
+  return 0;
+}
+
+// The state of the handler.  Those of NMI, HardFault, BusFault and SecureFault are Secure, and here
+// those of odd interrupts; the others belong to the state of the program.
+bool Execution::is_secure(std::uint32_t vector) const {
+  if (options_.secure || !options_.security_extension) return true;
+  if (vector >= kFirstInterrupt) return vector % 2 != 0;
+  return vector == kNmi || vector == kHardFault || vector == kBusFault || vector == kSecureFault;
+}
+
+void Execution::enter_vector(Step& step) {
+  const PeContext before = context_;
+  const std::uint32_t vector = exception_.vector != 0 ? exception_.vector : kSvCall;
+  PeContext thread = context_;
+  thread.el = 0;
+  thread.secure = options_.secure || !options_.security_extension;
+  if (exception_.abandon) {
+    ++replays_.run;
+    calls_.known = 0;
+    interrupted_.clear();
+  }
+  Place handler;
+  if (vector == kReset) {
+    handler = program_->entries().front();
+    context_ = thread;
+    vector_ = 0;
+  } else {
+    if (exception_.abandon) {
+      interrupted_.push_back({restart(), thread, 0});
+    } else if (!exception_.tail_chain) {
+      interrupted_.push_back({exception_.at, context_, vector_});
+    }
+    handler = program_->handler_of_vector(vector).value_or(program_->handlers().front());
+    context_.el = kHandlerMode;
+    context_.secure = is_secure(vector);
+    vector_ = vector;
+  }
+  step = {.kind = StepKind::kException,
+          .context_changed = context_ != before,
+          .tail_chained = exception_.tail_chain,
+          .vector = vector,
+          .isa = exception_.at.isa,
+          .start = exception_.at.address,
+          .end = exception_.at.address,
+          .next = handler};
+  exception_ = {};
+  current_ = find(handler);
+}
+
+void Execution::leave_vector(Step& step) {
+  const bool nests = !interrupted_.empty();
+  const std::uint32_t outer = nests ? interrupted_.back().vector : 0;
+  constexpr std::uint32_t kReturnsPerChain = 8;
+  const bool held = until_exception_ > kNever / 2;
+  if (nests && !held && random_.one_in(kReturnsPerChain)) {
+    if (const std::uint32_t next = draw_vector(outer); next != 0) {
+      exception_ = {.due = true, .tail_chain = true, .vector = next, .at = kTailChain};
+      step.tail_chained = true;
+      step.next = kTailChain;
+      return;
+    }
+  }
+  const PeContext before = context_;
+  Place back = restart();
+  if (nests) {
+    back = interrupted_.back().back;
+    context_ = interrupted_.back().context;
+    interrupted_.pop_back();
+  } else {
+    context_.el = 0;
+  }
+  vector_ = outer;
   step.context_changed = context_ != before;
   step.next = back;
   current_ = find(back);

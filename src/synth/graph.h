@@ -21,6 +21,7 @@ struct Statement {
     kReturnIf,      ///< In `from` % of cases.
     kBarrier,
     kWait,
+    kSupervisorCall,  ///< M profile only.
   };
   Kind kind = Kind::kWork;
   std::uint32_t from = 1;
@@ -41,11 +42,15 @@ struct Function {
 struct Graph {
   std::uint64_t address = 0;  ///< The address of the first function; 0: the default.
   std::uint64_t max_code = Program::kMaxCode;  ///< The maximum size of all code, in bytes.
+  /// From kV7 on, functions are T32 with instructions of this architecture, and the name of a
+  /// handler is that of its exception: "SysTick", "IRQ5".
+  MCode m_code = MCode::kNone;
   std::vector<Function> functions{};
 };
 
 /// kLimit: there is too much code, or a branch is too far for its instruction.  kInvalidArgument: a
-/// call that the instruction sets do not allow, or no function at which to begin.
+/// call that the instruction sets do not allow, no function at which to begin, or something that
+/// the profile does not have.
 Result<Program> assemble(const Graph& graph);
 
 }  // namespace waymark::synth

@@ -193,13 +193,15 @@ class Parser {
     } else if (keyword == "return_if") {
       if (arguments(words, 1, 1, "return_if PERCENT"))
         body.push_back({.kind = kReturnIf, .from = number(words[1], 100)});
-    } else if (keyword == "barrier" || keyword == "wait") {
+    } else if (keyword == "barrier" || keyword == "wait" || keyword == "supervisor_call") {
       if (arguments(words, 0, 0, keyword))
-        body.push_back({.kind = keyword == "wait" ? kWait : kBarrier});
+        body.push_back({.kind = keyword == "wait"      ? kWait
+                                : keyword == "barrier" ? kBarrier
+                                                       : kSupervisorCall});
     } else {
       wrong(
           fmt::format("'{}' is not a statement; there are work, loop, skip, choose, call, "
-                      "call_indirect, return_if, barrier, wait and end",
+                      "call_indirect, return_if, barrier, wait, supervisor_call and end",
                       keyword));
     }
   }
@@ -241,14 +243,18 @@ class Parser {
 
 }  // namespace
 
-Result<Program> Program::described(std::string_view text, std::uint64_t max_code, bool m_profile) {
+Result<Program> Program::described(std::string_view text, std::uint64_t max_code, MCode m_code) {
   Result<Graph> graph = Parser().run(text);
   if (!graph) return std::unexpected(graph.error());
   graph->max_code = max_code;
+  graph->m_code = m_code;
   Result<Program> program = assemble(*graph);
-  if (!program || !program->handlers().empty()) return program;
-  if (m_profile) {
-    WAYMARK_TRY(program->add_m_profile_handlers());
+  if (!program) return program;
+  // Handlers of a graph for any M profile have no vectors.
+  const bool vectors = m_code > MCode::kAny;
+  if (!program->handlers().empty() && !vectors) return program;
+  if (m_code != MCode::kNone) {
+    WAYMARK_TRY(program->add_vectors(m_code));
     return program;
   }
   WAYMARK_TRY(program->add_default_handlers(program->uses(Isa::kA64) ? Isa::kA64 : Isa::kA32));

@@ -6,6 +6,7 @@
 #include "mtb_unit.h"
 #include "protocols.h"
 #include "ptm_unit.h"
+#include "waymark/synth/m_profile.h"
 #include "waymark/synth/trace_unit.h"
 
 namespace waymark::synth {
@@ -43,21 +44,47 @@ Result<void> check_mtb(const UnitOptions& options) {
   return {};
 }
 
+/// An ETM of a core of the M profile.
+Result<void> check_m_profile(const UnitOptions& options, const std::string& name,
+                             const Program& program, const ExecutionOptions& execution) {
+  const MCore* const core = m_core(name, options.protocol);
+  if (core == nullptr) {
+    const MCore* const other = m_core(name);
+    return refuse(
+        options,
+        other == nullptr
+            ? fmt::format("{} has no ETM; take a core such as Cortex-M4 or Cortex-M33.", name)
+            : fmt::format("{} has one of another protocol; take --protocol {}.", name,
+                          other->protocol == Protocol::kEtmV3 ? "etmv3" : "etmv4"));
+  }
+  if (program.uses(isa::Isa::kA64) || program.uses(isa::Isa::kA32))
+    return fail(ErrorCode::kUnsupported, fmt::format("{} only executes T32 code.", name));
+  if (program.m_code() <= MCode::kAny)
+    return refuse(options, "The program has no vectors; call add_vectors() for the core.");
+  if (program.m_code() > core->code)
+    return refuse(options,
+                  fmt::format("The program has instructions that {} does not have.", name));
+  if (options.context_ids || options.vmids || execution.context_ids > 1 || execution.vmids > 1)
+    return refuse(options, fmt::format("{} has no context IDs and no VMIDs.", name));
+  if (options.q_mean != 0) return refuse(options, fmt::format("{} has no Q elements.", name));
+  return {};
+}
+
 Result<void> check_core(const UnitOptions& options, const std::string& name, isa::Core core,
-                        const Program& program) {
+                        const Program& program, const ExecutionOptions& execution) {
   const bool m_profile = core.profile == isa::Profile::kM;
-  if (m_profile != is_mtb(options.protocol))
-    return refuse(options, m_profile
-                               ? fmt::format("{} is an M-profile core, whose exceptions are not "
-                                             "modelled; take one of the A profile.",
-                                             name)
-                               : fmt::format("{} is not an M-profile core, as those with an MTB "
-                                             "are.",
-                                             name));
   if (is_mtb(options.protocol)) {
+    if (!m_profile)
+      return refuse(options,
+                    fmt::format("{} is not an M-profile core, as those with an MTB are.", name));
     if (!program.uses(isa::Isa::kA64) && !program.uses(isa::Isa::kA32)) return {};
     return fail(ErrorCode::kUnsupported, "An MTB can only trace T32 code.");
   }
+  if (m_profile) return check_m_profile(options, name, program, execution);
+  if (program.m_code() != MCode::kNone)
+    return refuse(options, fmt::format("The program is for the M profile, and {} is not a core of "
+                                       "it.",
+                                       name));
   if (is_etmv4(options.protocol) || !program.uses(isa::Isa::kA64)) return {};
   return fail(ErrorCode::kUnsupported,
               fmt::format("{} cannot trace A64 code; take a program in A32 or T32.",
@@ -109,19 +136,22 @@ Result<std::unique_ptr<TraceUnit>> make_unit(const UnitOptions& options, const P
                                        execution.vmids));
   if (execution.context_ids == 0 || execution.vmids == 0)
     return refuse(options, "There is at least one context ID and one VMID.");
-  WAYMARK_TRY(check_core(options, core_name, *core, *program));
+  WAYMARK_TRY(check_core(options, core_name, *core, *program, execution));
+  ExecutionOptions runs = execution;
+  if (const MCore* const m = m_core(core_name, options.protocol)) {
+    runs.m_profile = true;
+    runs.security_extension = m->code >= MCode::kV8;
+  }
   switch (options.protocol) {
     case Protocol::kEtmV4:
     case Protocol::kEte:
-      return std::make_unique<Etmv4Unit>(options, core_name, *core, *program, execution,
-                                         keep_truth);
+      return std::make_unique<Etmv4Unit>(options, core_name, *core, *program, runs, keep_truth);
     case Protocol::kMtb:
       return std::make_unique<MtbUnit>(options, core_name, *core, *program, execution, keep_truth);
     case Protocol::kPtm:
       return std::make_unique<PtmUnit>(options, core_name, *core, *program, execution, keep_truth);
     case Protocol::kEtmV3:
-      return std::make_unique<Etmv3Unit>(options, core_name, *core, *program, execution,
-                                         keep_truth);
+      return std::make_unique<Etmv3Unit>(options, core_name, *core, *program, runs, keep_truth);
     default:
       return fail(ErrorCode::kUnsupported,
                   fmt::format("{} trace cannot be generated.", protocol_name(options.protocol)));

@@ -162,7 +162,7 @@ std::uint32_t MtbUnit::number_of(std::uint64_t handler) const {
   if (!program_->vector_table()) return 0;
   const std::vector<Place>& handlers = program_->handlers();
   for (std::size_t i = 0; i < handlers.size(); ++i)
-    if (handlers[i].address == handler) return Program::vector_of_handler(i);
+    if (handlers[i].address == handler) return program_->vector_of_handler(i);
   return 0;
 }
 

@@ -19,6 +19,7 @@
 #include "waymark/perf/compressor.h"
 #include "waymark/perf/recording.h"
 #include "waymark/perf/writer.h"
+#include "waymark/synth/m_profile.h"
 
 namespace waymark::synth {
 namespace {
@@ -471,6 +472,10 @@ Result<void> check_perf_data(const CaptureMaker& maker, std::size_t processes,
           "perf records only ETMv3, PTM, ETMv4 and ETE: leave out the other protocols, or "
           "--perf-data.");
     }
+    if (m_core(unit->core()) != nullptr)
+      return refused(fmt::format(
+          "perf does not run on {}: leave out --perf-data, or take a core of another profile.",
+          unit->core()));
     if (options.metadata == 0 && unit->options().protocol == Protocol::kEte) {
       return refused(
           "Version 0 of the description of trace units has no ETE: use --perf-metadata 1 or 2.");

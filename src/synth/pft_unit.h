@@ -123,8 +123,12 @@ class PftUnit : public CoreUnit {
     const std::uint64_t difference =
         timestamp_known_ ? packet.timestamp ^ last_timestamp_ : ~std::uint64_t{0};
     const auto width = static_cast<unsigned>(std::bit_width(difference));
+    unsigned most = 64;
+    if constexpr (requires { config_.timestamp_bits(); }) most = config_.timestamp_bits();
+    // The last of the bytes has more or fewer bits than the others.
+    const unsigned before_last = (most - 1) / 8 * 7;
     packet.timestamp_bits =
-        static_cast<std::uint8_t>(width > 56 ? 64 : std::max(1U, (width + 6) / 7) * 7);
+        static_cast<std::uint8_t>(width > before_last ? most : std::max(1U, (width + 6) / 7) * 7);
     timestamp_known_ = true;
     last_timestamp_ = packet.timestamp;
     return packet;
@@ -178,7 +182,7 @@ class PftUnit : public CoreUnit {
   }
 
   void follow(Step& step) {
-    if (step.kind == StepKind::kPart) {
+    if (step.kind == StepKind::kPart || step.chains()) {
       unit().on_block(step);
       execution_.next(step);
       pass_time(step);

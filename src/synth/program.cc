@@ -3,16 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 
 namespace waymark::synth {
 namespace {
 
 // Each segment is inserted in order, and becomes a file of a snapshot.
 constexpr std::size_t kMostSegments = 4096;
-
-// HardFault, SVC, SysTick and IRQ0: the vectors of add_m_profile_handlers().
-constexpr std::array<std::uint32_t, 4> kMVectors = {3, 11, 15, 16};
 
 }  // namespace
 
@@ -66,9 +62,16 @@ void Program::add_function(Place place) {
   functions_.push_back(place);
 }
 
-void Program::add_handler(Place place) {
+void Program::add_handler(Place place, std::uint32_t vector) {
   note_isa(place.isa);
   handlers_.push_back(place);
+  vectors_.push_back(vector);
+}
+
+std::optional<Place> Program::handler_of_vector(std::uint32_t number) const {
+  const auto at = std::ranges::find(vectors_, number);
+  if (number == 0 || at == vectors_.end()) return std::nullopt;
+  return handlers_[static_cast<std::size_t>(at - vectors_.begin())];
 }
 
 const Segment* Program::segment_at(std::uint64_t address) const {
@@ -83,15 +86,21 @@ const Behaviour* Program::behaviour_at(std::uint64_t address) const {
   return at == behaviours_.end() ? nullptr : &at->second;
 }
 
-bool Program::fetch(const isa::Options& options, Place at, isa::Instruction& out) const {
+bool Program::fetch(const isa::Options& options, Place at, std::uint8_t& it_remaining,
+                    isa::Instruction& out) const {
   const Segment* segment = segment_at(at.address);
   if (segment == nullptr) return false;
   const std::size_t offset = in_memory(at.address - segment->address);
   if (segment->bytes.size() - offset < 4) return false;
   std::uint32_t opcode = 0;
   for (unsigned i = 0; i < 4; ++i) opcode |= std::uint32_t{segment->bytes[offset + i]} << (8 * i);
-  std::uint8_t it_remaining = 0;
   return isa::classify(options, at.isa, at.address, opcode, it_remaining, out) == isa::Outcome::kOk;
+}
+
+bool Program::calls_supervisor(std::uint64_t address) const {
+  constexpr std::uint8_t kSvc = 0xDF;
+  const Segment* segment = segment_at(address + 1);
+  return segment != nullptr && segment->bytes[in_memory(address + 1 - segment->address)] == kSvc;
 }
 
 std::unique_ptr<image::Image> Program::image() const {
@@ -151,18 +160,26 @@ Result<void> Program::add_default_handlers(isa::Isa isa) {
   return add_segment(at, std::move(bytes));
 }
 
-std::uint32_t Program::vector_of_handler(std::size_t index) {
-  return index < kMVectors.size() ? kMVectors[index] : 0;
+std::vector<std::uint32_t> Program::usual_vectors(MCode m_code) {
+  // HardFault, SVCall, SysTick and IRQ0.
+  if (m_code == MCode::kAny) return {3, 11, 15, 16};
+  // All but Reset, and interrupts with numbers of each form in a trace.
+  std::vector<std::uint32_t> all = {2, 3, 4, 5, 6, 11, 12, 14, 15, 16, 17, 23, 24, 56, 255};
+  constexpr std::uint32_t kSecureFault = 7;
+  if (m_code != MCode::kV7) all.push_back(kSecureFault);
+  return all;
 }
 
-Result<void> Program::add_m_profile_handlers() {
-  constexpr std::uint64_t kSize = 0x200;
-  constexpr std::size_t kVectors = 16 + 32;
+Result<void> Program::add_vectors(MCode m_code) {
+  const bool any = m_code == MCode::kAny;
+  const std::uint64_t size = any ? 0x200 : 0x800;
+  const std::size_t vectors = any ? 16 + 32 : kVectors;
   constexpr std::uint32_t kStack = 0x2000'4000;
-  const auto room = room_for_handlers(kSize);
+  const auto room = room_for_handlers(size);
   if (!room) return std::unexpected(room.error());
+  m_code_ = m_code;
   vector_table_ = *room;
-  std::vector<std::uint8_t> bytes(4 * kVectors);
+  std::vector<std::uint8_t> bytes(4 * vectors);
   const auto half = [&](std::uint32_t value) {
     bytes.push_back(static_cast<std::uint8_t>(value));
     bytes.push_back(static_cast<std::uint8_t>(value >> 8));
@@ -174,13 +191,17 @@ Result<void> Program::add_m_profile_handlers() {
   // All vectors without a handler of their own share one, which never runs: B to itself.
   const std::uint64_t unexpected = *room + bytes.size();
   half(0xE7FE);
-  for (std::size_t number = 1; number < kVectors; ++number) set_vector(number, unexpected | 1);
+  for (std::size_t number = 1; number < vectors; ++number) set_vector(number, unexpected | 1);
   set_vector(0, kStack);
   if (!entries_.empty()) set_vector(1, entries_.front().address | 1);
-  for (unsigned handler = 0; handler < kMVectors.size(); ++handler) {
+  for (std::size_t i = 0; i < handlers_.size(); ++i)
+    if (vectors_[i] < vectors) set_vector(vectors_[i], handlers_[i].address | 1);
+  const std::vector<std::uint32_t> added =
+      handlers_.empty() ? usual_vectors(m_code) : std::vector<std::uint32_t>{};
+  for (unsigned handler = 0; handler < added.size(); ++handler) {
     const std::uint64_t begin = *room + bytes.size();
-    add_handler({begin, isa::Isa::kT32});
-    set_vector(kMVectors[handler], begin | 1);
+    add_handler({begin, isa::Isa::kT32}, added[handler]);
+    set_vector(added[handler], begin | 1);
     for (unsigned i = 0; i < 3 + handler; ++i) half(0xBF00);  // NOP
     if (handler % 2 != 0) {
       set_behaviour(*room + bytes.size(), {.kind = Behaviour::Kind::kLoop, .from = 1, .to = 6});
@@ -191,9 +212,9 @@ Result<void> Program::add_m_profile_handlers() {
     }
     half(0xBF00);
     set_behaviour(*room + bytes.size(), {.kind = Behaviour::Kind::kExceptionReturn});
-    half(handler < 2 ? 0x4770 : 0xBD10);  // BX LR; POP {r4, pc}
+    half(handler % 4 < 2 ? 0x4770 : 0xBD10);  // BX LR; POP {r4, pc}
   }
-  bytes.resize(kSize);
+  bytes.resize(in_memory(size));
   return add_segment(*room, std::move(bytes));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph.h"
+#include "waymark/element/exception_names.h"
 #include "waymark/synth/random.h"
 
 namespace waymark::synth {
@@ -18,6 +19,7 @@ class Maker {
   Graph make() {
     Graph graph;
     graph.address = options_.address;
+    graph.m_code = options_.m_code;
     for (unsigned i = 0; i < options_.functions; ++i) {
       index_ = i;
       graph.functions.push_back({.name = fmt::format("f{}", i),
@@ -26,11 +28,22 @@ class Maker {
                                             : options_.isa,
                                  .body = body(0)});
     }
+    if (options_.m_code > MCode::kAny) add_handlers(graph);
     return graph;
   }
 
  private:
   static constexpr unsigned kMaxNesting = 3;
+
+  // They are short, and call only the last function: nothing of a lower priority happens meanwhile.
+  void add_handlers(Graph& graph) {
+    index_ = std::max(options_.functions, 2U) - 2;
+    for (const std::uint32_t vector : Program::usual_vectors(options_.m_code))
+      graph.functions.push_back({.name = exception_name(ExceptionNumbers::kIpsr, vector),
+                                 .isa = Isa::kT32,
+                                 .handler = true,
+                                 .body = body(kMaxNesting)});
+  }
 
   std::uint32_t callee() {
     return random_.between(index_ + 1, std::min(index_ + 12, options_.functions - 1));
@@ -50,6 +63,11 @@ class Maker {
     using enum Statement::Kind;
     const bool calls = index_ + 1 < options_.functions;
     const bool nests = depth < kMaxNesting;
+    // Not in functions that handlers call: most handlers may not call the supervisor.
+    constexpr std::uint32_t kStatementsPerCall = 24;
+    if (options_.supervisor_calls && index_ < options_.functions / 2 &&
+        random_.one_in(kStatementsPerCall))
+      return {.kind = kSupervisorCall};
     switch (random_.below(16)) {
       case 0:
       case 1:
@@ -130,12 +148,13 @@ Result<Program> Program::random(const RandomOptions& options) {
                 fmt::format("The program cannot begin at {:#x}: A multiple of 4 is needed, and "
                             "for A32 and T32 one below 4 GiB.",
                             options.address));
-  if (options.m_profile && (options.isa != Isa::kT32 || options.mixed || options.a64_handlers))
+  const bool m_profile = options.m_code != MCode::kNone;
+  if (m_profile && (options.isa != Isa::kT32 || options.mixed || options.a64_handlers))
     return fail(ErrorCode::kInvalidArgument, "A program of the M profile is T32 only.");
   Result<Program> program = assemble(Maker(options).make());
   if (!program) return program;
-  if (options.m_profile) {
-    WAYMARK_TRY(program->add_m_profile_handlers());
+  if (m_profile) {
+    WAYMARK_TRY(program->add_vectors(options.m_code));
     return program;
   }
   WAYMARK_TRY(program->add_default_handlers(options.a64_handlers       ? Isa::kA64

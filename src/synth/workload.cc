@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "protocols.h"
+#include "waymark/synth/m_profile.h"
 
 namespace waymark::synth {
 namespace {
@@ -78,6 +79,15 @@ UnitOptions draw_unit(Random& random, Protocol protocol, TraceId id) {
   return drawn;
 }
 
+/// Without what the cores of the M profile do not have.
+UnitOptions draw_m_unit(Random& random, const MCore& core, TraceId id) {
+  UnitOptions drawn = draw_unit(random, core.protocol, id);
+  drawn.core = core.name;
+  drawn.context_ids = drawn.vmids = false;
+  drawn.q_mean = 0;
+  return drawn;
+}
+
 Damage draw_damage(Random& random) {
   Damage drawn;
   drawn.change_mean = some(random, 3000);
@@ -89,6 +99,7 @@ Damage draw_damage(Random& random) {
 }  // namespace
 
 Result<Workload> Workload::random(const RandomOptions& options) {
+  if (!options.m_core.empty()) return random_m_profile(options);
   Random random(options.seed);
   const std::vector<Protocol> protocols =
       options.protocols.empty() ? draw_protocols(random) : options.protocols;
@@ -108,7 +119,7 @@ Result<Workload> Workload::random(const RandomOptions& options) {
   if (mtb) {
     drawn.isa = isa::Isa::kT32;
     drawn.mixed = drawn.a64_handlers = false;
-    drawn.m_profile = true;
+    drawn.m_code = MCode::kAny;
   }
   Result<Program> program = Program::random(drawn);
   if (!program) return std::unexpected(program.error());
@@ -132,6 +143,31 @@ Result<Workload> Workload::random(const RandomOptions& options) {
   if (mtb) workload.capture.framing = CaptureFraming::kNone;
   workload.capture.fsync_period = random.between(1, 100);
   workload.capture.interleave = random.between(1, 400);
+  if (options.damage && random.coin()) workload.capture.damage = draw_damage(random);
+  return workload;
+}
+
+Result<Workload> Workload::random_m_profile(const RandomOptions& options) {
+  const MCore* const core = synth::m_core(options.m_core);
+  if (core == nullptr)
+    return fail(ErrorCode::kInvalidArgument,
+                fmt::format("{} is not a core of the M profile with an ETM.", options.m_core));
+  Random random(options.seed);
+  Program::RandomOptions drawn = draw_program(random, false);
+  drawn.isa = isa::Isa::kT32;
+  drawn.mixed = false;
+  drawn.m_code = core->code;
+  drawn.supervisor_calls = random.coin();
+  Result<Program> program = Program::random(drawn);
+  if (!program) return std::unexpected(program.error());
+  Workload workload;
+  workload.program = *std::move(program);
+  workload.execution = {
+      .seed = random.fork(), .exception_mean = some(random, 200), .secure = random.coin()};
+  workload.units.push_back(draw_m_unit(random, *core, kFirstId));
+  workload.capture.seed = random.fork();
+  workload.capture.size = options.size != 0 ? options.size : random.between(100, 20'000);
+  workload.capture.framing = static_cast<CaptureFraming>(random.below(3));
   if (options.damage && random.coin()) workload.capture.damage = draw_damage(random);
   return workload;
 }

@@ -362,6 +362,10 @@ SYNTH = {
     'etmv3-t32': ['--protocol', 'etmv3', '--isa', 'T32', '--exceptions', 60, '--sync-period', 512],
     'etmv3-contexts': ['--protocol', 'etmv3', '--context-ids', 2, '--exceptions', 60],
     'mtb': ['--protocol', 'mtb', '--exceptions', 60],
+    'cortex-m4': ['--core', 'Cortex-M4', '--exceptions', 60, '--timestamps', 60],
+    'cortex-m7': ['--core', 'Cortex-M7', '--exceptions', 60, '--return-stack'],
+    'cortex-m33': ['--core', 'Cortex-M33', '--exceptions', 60, '--timestamps', 60],
+    'cortex-m55': ['--core', 'Cortex-M55', '--exceptions', 60, '--cycle-counts'],
     'two-cores': ['--protocol', 'etmv4,ete', '--cores', 2, '--exceptions', 100, '--timestamps', 60],
     # An STM and an ITM execute nothing: their numbers are those of elements.
     'with-stm-itm': ['--protocol', 'etmv4,stm,itm', '--exceptions', 100, '--timestamps', 60],

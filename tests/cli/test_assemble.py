@@ -82,3 +82,36 @@ def test_a_script_that_does_not_exist(run):
 def test_a_folder_that_cannot_be_made(run, loop, tmp_path):
     (tmp_path / 'taken').write_text('a file')
     run('assemble', loop, '-o', 'taken/loop', expect=4).one_sentence('taken')
+
+
+INTERRUPT = """\
+waymark-trace 1
+device etm ETM4
+reg TRCCONFIGR=1 TRCTRACEIDR=0x10 TRCIDR0=0x280006E1 TRCIDR1=0x4100F421 TRCIDR2=4
+# 1000 nop, nop    2000 bx lr
+image 0x1000 hex bf00 bf00 bf00 bf00
+image 0x2000 hex 4770 bf00
+async
+trace_info info=0
+trace_on
+address_context32 is=1 value=0x1000
+exception type=IRQ9 e1e0=1; address_short is=1 value=0x02
+address_context32 is=1 value=0x2000 el=3
+atoms E
+exception_return
+address_context32 is=1 value=0x1002
+"""
+
+
+def test_the_core_of_a_script(run, tmp_path):
+    (tmp_path / 'interrupt.trace').write_text(INTERRUPT)
+    run('assemble', 'interrupt.trace', '-o', 'm', expect=3).one_sentence('line 2:', 'the core')
+    for core in ('Cortex-M33', 'cortex-m7'):
+        run('assemble', 'interrupt.trace', '-o', 'm', '--core', core).quiet()
+        run('decode', 'm').has('(IRQ9)').has('return from exception')
+    run('assemble', 'interrupt.trace', '-o', 'm', '--core', 'Cortex-A53', expect=3).says('type')
+
+
+def test_the_core_replaces_that_of_the_script(run, loop, tmp_path):
+    run('assemble', loop, '-o', 'loop', '--core', 'cortex-a57')
+    assert 'type=Cortex-A57' in ''.join(path.read_text() for path in (tmp_path / 'loop').glob('*.ini'))

@@ -276,3 +276,44 @@ def test_a_program_that_its_capture_would_replace(run, program, tmp_path, name):
     run('synth', '-o', 'x', '--elf', elf, '--size', 2000, expect=2).one_sentence(name)
     assert elf.read_bytes() == content
     assert [path for path in (tmp_path / 'x').rglob('*') if path.is_file()] == [elf]
+
+
+@pytest.mark.parametrize('core, device', [
+    ('Cortex-M3', 'ETM3.5'), ('cortex-m4', 'ETM3.5'), ('Cortex-M7', 'ETM4.0'), ('Cortex-M33', 'ETM4.2'),
+    ('Cortex-M55', 'ETM4.5'), ('CORTEX-M85', 'ETM4.5')])
+def test_cores_of_the_m_profile(run, tmp_path, core, device):
+    run('synth', '-o', 'm', '--core', core, '--size', 30000, '--exceptions', 30, '--timestamps', 60)
+    run('synth', '--check', 'm').has('equal to the ground truth')
+    text = run('decode', 'm', '--strict').out
+    for name in ('NMI', 'HardFault', 'SVCall', 'PendSV', 'SysTick', 'IRQ0', 'IRQ239'):
+        assert f'({name})' in text, name
+    assert ('(SecureFault)' in text) == (device not in ('ETM3.5', 'ETM4.0'))
+    snapshot = [path.read_text() for path in (tmp_path / 'm').glob('*.ini')]
+    assert any(f'type={device}' in text for text in snapshot)
+    assert any(f'type={core.capitalize().replace("-m", "-M")}' in text for text in snapshot)
+
+
+def test_a_graph_for_the_m_profile(run, tmp_path):
+    (tmp_path / 'm.graph').write_text('isa T32\nfunction main\n work 3\n supervisor_call\nend\n'
+                                      'handler SVCall\n work 1\nend\nhandler IRQ9\n work 2\nend\n')
+    run('synth', '-o', 'm', '--core', 'Cortex-M33', '--graph', 'm.graph', '--size', 5000, '--exceptions', 20)
+    run('synth', '--check', 'm').has('equal to the ground truth')
+    run('decode', 'm').has('(SVCall)').has('(IRQ9)')
+
+
+@pytest.mark.parametrize('options, said', [
+    (['--core', 'Cortex-M4', '--protocol', 'etmv4'], '--protocol etmv3'),
+    (['--core', 'Cortex-M33', '--isa', 'A32'], 'T32'),
+    (['--core', 'Cortex-M33', '--context-ids', '2'], 'no context IDs'),
+    (['--core', 'Cortex-M33', '--q', '100'], 'no Q elements'),
+    (['--core', 'Cortex-M33', '--perf-data'], 'perf does not run'),
+    (['--core', 'Cortex-M0'], 'has no ETM'),
+])
+def test_a_core_of_the_m_profile_is_refused_what_it_does_not_have(run, tmp_path, options, said):
+    run('synth', '-o', 'x', *options, expect=2).one_sentence(said)
+    assert not (tmp_path / 'x').exists()
+
+
+def test_an_itm_beside_the_etm_of_a_core(run):
+    run('synth', '-o', 'm', '--core', 'Cortex-M33', '--protocol', 'etmv4,itm', '--size', 20000).has('2 sources')
+    run('synth', '--check', 'm').has('equal to the ground truth')

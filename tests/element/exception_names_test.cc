@@ -24,7 +24,31 @@ TEST(ExceptionNames, an_exception_has_one_name_in_all_protocols) {
     EXPECT_EQ(exception_name(kIpsr, same.ipsr), same.name);
     EXPECT_EQ(exception_name(kEtmV4M, same.etmv4), same.name);
     EXPECT_EQ(exception_name(kEtmV3M, same.etmv3), same.name);
+    EXPECT_EQ(ipsr_number(same.name), same.ipsr);
+    EXPECT_EQ(traced_number(kEtmV4M, same.ipsr), same.etmv4);
+    EXPECT_EQ(traced_number(kEtmV3M, same.ipsr), same.etmv3);
   }
+}
+
+TEST(ExceptionNames, the_number_in_a_trace_is_that_of_the_name) {
+  for (const ExceptionNumbers numbers : {kEtmV4M, kEtmV3M}) {
+    for (std::uint32_t ipsr = 1; ipsr < 0x200; ++ipsr) {
+      const auto traced = traced_number(numbers, ipsr);
+      if (!traced) continue;
+      const std::string name = exception_name(numbers, *traced);
+      EXPECT_EQ(name, exception_name(kIpsr, ipsr));
+      EXPECT_EQ(ipsr_number(name), ipsr);
+    }
+  }
+}
+
+TEST(ExceptionNames, some_exceptions_have_no_number) {
+  EXPECT_EQ(traced_number(kEtmV3M, 7), std::nullopt);  // SecureFault is newer.
+  EXPECT_EQ(traced_number(kEtmV4M, 13), std::nullopt);
+  EXPECT_EQ(traced_number(kEtmV4M, 0), std::nullopt);
+  EXPECT_EQ(traced_number(kEtmV4M, 0x200), std::nullopt);
+  for (const std::string_view name : {"", "IRQ", "IRQ-1", "IRQ496", "irq0", "Nonsense"})
+    EXPECT_EQ(ipsr_number(name), std::nullopt) << name;
 }
 
 TEST(ExceptionNames, of_a_secure_core) {

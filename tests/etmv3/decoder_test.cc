@@ -171,10 +171,16 @@ TEST_F(Etmv3Decoder, an_exception_return_is_cancelled_with_its_instruction) {
             "14 EXCEPTION(excep num (0x0e) )\n");
 }
 
-TEST_F(Etmv3Decoder, on_m_a_return_has_happened) {
+TEST_F(Etmv3Decoder, on_m_only_the_return_is_cancelled) {
   config.core.profile = isa::Profile::kM;
   EXPECT_EQ(elements({0x84, 0x76, 0x8D, 0x80, 0xFE, 0xFF, 0x4F, 0x3C}),
-            "13 EXCEPTION_RET()\n14 EXCEPTION(excep num (0x0e) )\n");
+            range(12, 0x1000, "E --- ") + "14 EXCEPTION(excep num (0x0e) )\n");
+}
+
+TEST_F(Etmv3Decoder, on_m_a_return_that_is_not_cancelled_is_shown) {
+  config.core.profile = isa::Profile::kM;
+  EXPECT_EQ(elements({0x84, 0x76, 0x8D, 0x80, 0xFE, 0xFF, 0x4F, 0x1C}),
+            range(12, 0x1000, "E --- ") + "13 EXCEPTION_RET()\n14 EXCEPTION(excep num (0x0e) )\n");
 }
 
 TEST_F(Etmv3Decoder, a_load_in_progress_is_one_more_instruction) {

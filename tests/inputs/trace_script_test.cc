@@ -53,6 +53,27 @@ TEST(TraceScript, packets_become_bytes) {
   EXPECT_THAT(bytes_of("bytes 0x00 05 0xff"), ElementsAre(0x00, 0x05, 0xFF));
 }
 
+TEST(TraceScript, exceptions_of_the_m_profile_have_names) {
+  const auto bytes = [](std::string_view core, std::string_view device, std::string_view packet) {
+    const auto script =
+        assemble_trace_script(fmt::format("waymark-trace 1\n{}\n{}\n", device, packet), {}, core);
+    return script ? script->buffers[0].bytes : std::vector<std::uint8_t>{};
+  };
+  constexpr std::string_view kEtmV4 =
+      "device etm ETM4\nreg TRCCONFIGR=1 TRCTRACEIDR=0x10 TRCIDR0=0xE1 TRCIDR2=4";
+  EXPECT_THAT(bytes("Cortex-M33", kEtmV4, "exception type=SysTick e1e0=1"),
+              ElementsAre(0x06, 0x1F));
+  EXPECT_THAT(bytes("Cortex-M33", kEtmV4, "exception type=IRQ8"), ElementsAre(0x06, 0x90, 0x10));
+  EXPECT_THAT(bytes("Cortex-A53", kEtmV4, "exception type=SysTick"), ElementsAre());
+  EXPECT_THAT(bytes("", kEtmV4, "exception type=1"), ElementsAre());
+  constexpr std::string_view kEtmV3 =
+      "device etm ETM3 Cortex-A7\nreg ETMIDR=0x4114F250 ETMCR=0 ETMTRACEIDR=0x10";
+  EXPECT_THAT(bytes("Cortex-M4", kEtmV3, "branch value=0x1028 isa=t32 bits=13 exception=IRQ0"),
+              ElementsAre(0xA9, 0x60, 0x10));
+  EXPECT_THAT(bytes("", kEtmV3, "branch value=0x1028 isa=t32 bits=13 exception=IRQ0"),
+              ElementsAre());
+}
+
 TEST(TraceScript, a_lone_value_is_the_only_field_or_the_atoms) {
   EXPECT_THAT(bytes_of("commit 5; event 0xf; cancel_f3 E cancel=3"),
               ElementsAre(0x2D, 0x05, 0x7F, 0x3B));

@@ -1,3 +1,5 @@
+#include "waymark/isa/core_names.h"
+
 #include <gtest/gtest.h>
 
 #include <initializer_list>
@@ -103,6 +105,14 @@ TEST(CoreNames, unknown_names_are_refused_with_the_name_in_the_sentence) {
     EXPECT_EQ(core.error().code, ErrorCode::kNotFound);
     EXPECT_NE(core.error().detail.find("'" + name + "'"), std::string::npos);
   }
+}
+
+TEST(CoreNames, in_any_capitals) {
+  EXPECT_EQ(core_spelling("cortex-m33"), "Cortex-M33");
+  EXPECT_EQ(core_spelling("CORTEX-A53"), "Cortex-A53");
+  EXPECT_EQ(core_spelling("star-mc1"), "STAR-MC1");
+  for (const std::string_view name : {"", "Cortex-M", "ARMv8-M", "nonsense"})
+    EXPECT_EQ(core_spelling(name), name);
 }
 
 }  // namespace

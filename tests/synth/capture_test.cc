@@ -199,7 +199,7 @@ TEST(SynthWorkload, synchronises_often_and_hardly_ever) {
 
 TEST(SynthUnit, an_mtb_is_refused_what_it_does_not_have) {
   const auto program =
-      Program::random({.seed = 1, .isa = isa::Isa::kT32, .functions = 3, .m_profile = true});
+      Program::random({.seed = 1, .isa = isa::Isa::kT32, .functions = 3, .m_code = MCode::kAny});
   ASSERT_TRUE(program) << program.error().detail;
   const auto refusal = [&](UnitOptions options, const Program& of) {
     options.protocol = Protocol::kMtb;
@@ -215,7 +215,7 @@ TEST(SynthUnit, an_mtb_is_refused_what_it_does_not_have) {
   EXPECT_THAT(refusal({.overflow_mean = 1}, *program), HasSubstr("overflow"));
   EXPECT_THAT(refusal({.core = "Cortex-A9"}, *program), HasSubstr("not an M-profile core"));
   EXPECT_THAT(refusal({}, small_program()), HasSubstr("T32"));
-  EXPECT_FALSE(Program::random({.isa = isa::Isa::kA32, .m_profile = true}));
+  EXPECT_FALSE(Program::random({.isa = isa::Isa::kA32, .m_code = MCode::kAny}));
 }
 
 TEST(SynthCapture, of_an_mtb_has_no_frames) {

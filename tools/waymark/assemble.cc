@@ -11,6 +11,7 @@
 #include "waymark/inputs/input_file.h"
 #include "waymark/inputs/snapshot_writer.h"
 #include "waymark/inputs/trace_script.h"
+#include "waymark/isa/core_names.h"
 
 namespace waymark::cli {
 namespace {
@@ -18,6 +19,7 @@ namespace {
 struct AssembleOptions {
   std::string script;
   std::string directory;
+  std::string core;
 };
 
 /// kInvalidArgument: the script or one of its images would be overwritten.
@@ -31,7 +33,7 @@ int run(const AssembleOptions& options) {
   const auto text = read_text_input(options.script);
   if (!text) return text.error();
   const std::string name = inputs::input_name(options.script);
-  const auto script = inputs::assemble_trace_script(*text);
+  const auto script = inputs::assemble_trace_script(*text, {}, isa::core_spelling(options.core));
   if (!script) return complain(fmt::format("{}: {}", name, script.error().detail), kInput);
   const auto snapshot =
       inputs::to_snapshot(*script, std::filesystem::path(options.script).parent_path().string());
@@ -56,6 +58,12 @@ void add_assemble(Command& app, int& exit_code) {
   command->add_option("-o,--output", options->directory, "the folder for the snapshot")
       ->type_name("DIR")
       ->required();
+  command
+      ->add_option(
+          "--core", options->core,
+          "the core of all devices that trace one, such as Cortex-M33, in place of the one "
+          "that the script names")
+      ->type_name("NAME");
   command->footer(
       "Example:\n"
       "  waymark assemble loop.wmt -o loop && waymark decode loop");

@@ -22,8 +22,10 @@
 #include "waymark/base/mapped_file.h"
 #include "waymark/base/plural.h"
 #include "waymark/inputs/protocols.h"
+#include "waymark/isa/core_names.h"
 #include "waymark/synth/capture.h"
 #include "waymark/synth/execution_log.h"
+#include "waymark/synth/m_profile.h"
 #include "waymark/synth/perf_data.h"
 
 namespace waymark::cli {
@@ -38,7 +40,7 @@ struct SynthOptions {
   std::string execution_log;
   std::string isa;  ///< Empty: what the protocols usually trace.
   synth::Program::RandomOptions program;
-  std::vector<std::string> protocols = {"etmv4"};
+  std::vector<std::string> protocols;  ///< Empty: the one of the core.
   unsigned cores = 1;
   synth::UnitOptions unit;
   synth::ExecutionOptions execution;
@@ -59,12 +61,27 @@ bool of_mtb(const SynthOptions& options) {
   return options.protocols == std::vector<std::string>{"mtb"};
 }
 
+/// The architecture of the M profile for which the program is.
+synth::MCode m_code_of(const SynthOptions& options) {
+  if (of_mtb(options)) return synth::MCode::kAny;
+  const synth::MCore* const core = synth::m_core(options.unit.core);
+  return core == nullptr ? synth::MCode::kNone : core->code;
+}
+
+/// The core and the protocol, each of which may follow from the other.
+void complete_core(SynthOptions& options) {
+  options.unit.core = isa::core_spelling(options.unit.core);
+  if (!options.protocols.empty()) return;
+  const synth::MCore* const core = synth::m_core(options.unit.core);
+  options.protocols = {core != nullptr && core->protocol == Protocol::kEtmV3 ? "etmv3" : "etmv4"};
+}
+
 /// The instruction set of a random program: --isa, or the usual one of the protocols.
 isa::Isa isa_of(const SynthOptions& options) {
   if (options.isa == "A32") return isa::Isa::kA32;
   if (options.isa == "T32") return isa::Isa::kT32;
   if (options.isa == "A64") return isa::Isa::kA64;
-  if (of_mtb(options)) return isa::Isa::kT32;
+  if (m_code_of(options) != synth::MCode::kNone) return isa::Isa::kT32;
   // ETMv3 and PTM are older than A64, and the other choices need code without it.
   const bool is_32_bit = options.program.mixed || options.program.a64_handlers ||
                          std::ranges::any_of(options.protocols, [](const std::string& name) {
@@ -75,7 +92,7 @@ isa::Isa isa_of(const SynthOptions& options) {
 
 Result<synth::Program> make_program(const SynthOptions& options) {
   if (!options.elf.empty()) {
-    Result<synth::Program> program = synth::Program::elf(options.elf, of_mtb(options));
+    Result<synth::Program> program = synth::Program::elf(options.elf, m_code_of(options));
     if (!program || options.execution_log.empty()) return program;
     const Result<MappedFile> log = MappedFile::open_text(options.execution_log);
     if (!log) return std::unexpected(log.error());
@@ -89,7 +106,7 @@ Result<synth::Program> make_program(const SynthOptions& options) {
     const Result<MappedFile> file = MappedFile::open_text(options.graph);
     if (!file) return std::unexpected(file.error());
     Result<synth::Program> program =
-        synth::Program::described(file->text(), synth::Program::kMaxCode, of_mtb(options));
+        synth::Program::described(file->text(), synth::Program::kMaxCode, m_code_of(options));
     if (!program)
       program.error().detail = fmt::format("{}: {}", options.graph, program.error().detail);
     return program;
@@ -97,10 +114,10 @@ Result<synth::Program> make_program(const SynthOptions& options) {
   synth::Program::RandomOptions random = options.program;
   random.seed = options.seed;
   random.isa = isa_of(options);
-  if (of_mtb(options)) {
-    random.isa = isa::Isa::kT32;
-    random.m_profile = true;
-  }
+  if (of_mtb(options)) random.isa = isa::Isa::kT32;
+  random.m_code = m_code_of(options);
+  random.supervisor_calls =
+      random.m_code > synth::MCode::kAny && options.execution.exception_mean != 0;
   // The programs of a recording are in the memory of processes, not of the kernel.
   constexpr std::uint64_t kUserAddress = 0x400000;
   if (options.perf_data && random.isa == isa::Isa::kA64) random.address = kUserAddress;
@@ -121,6 +138,8 @@ Result<std::vector<std::unique_ptr<synth::TraceUnit>>> make_units(const SynthOpt
                                 name));
       synth::UnitOptions unit = options.unit;
       unit.protocol = row->protocol;
+      // Software is traced beside the core.
+      if (!row->needs_core && options.protocols.size() > 1) unit.core.clear();
       unit.trace_id = static_cast<TraceId>(0x10 + units.size());
       unit.seed = random.fork();
       // perf traces the process, unless it records only one.
@@ -223,8 +242,9 @@ void announce_truth(const SynthOptions& options, const synth::Program& program) 
                   size / 1e6, static_cast<double>(options.capture.size) / 1e6));
 }
 
-int run(const SynthOptions& options) {
+int run(SynthOptions& options) {
   if (!options.check.empty()) return check(options.check, options.format);
+  complete_core(options);
   if (options.directory.empty())
     return complain("The folder for the snapshot is missing; name it with --output.", kUsage);
   const Result<synth::Program> program = make_program(options);
@@ -362,7 +382,9 @@ void add_event_options(Command& command, SynthOptions& options) {
 void add_unit_options(Command& command, SynthOptions& options) {
   constexpr auto kGroup = "The trace units";
   command
-      .add_option("--protocol", options.protocols, "the protocols; each gets its own trace units")
+      .add_option("--protocol", options.protocols,
+                  "the protocols; each gets its own trace units; default: that of the core, else "
+                  "etmv4")
       ->type_name("NAME[,NAME]...")
       ->check(one_of({"etmv4", "ete", "ptm", "etmv3", "stm", "itm", "mtb"}))
       ->delimiter(',')
@@ -371,7 +393,10 @@ void add_unit_options(Command& command, SynthOptions& options) {
       ->range(1, 0x60)
       ->capture_default_str()
       ->group(kGroup);
-  command.add_option("--core", options.unit.core, "the core, such as Cortex-A53")
+  command
+      .add_option("--core", options.unit.core,
+                  "the core, such as Cortex-A53, or Cortex-M4, M7, M33, M55 or M85: T32 code with "
+                  "exceptions of the M profile")
       ->type_name("NAME")
       ->group(kGroup);
   command

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,5 +25,12 @@ std::string exception_name(ExceptionNumbers numbers, std::uint32_t number);
 
 /// The same for the numbers of the IPSR, of those that are not interrupts.
 std::string_view system_exception_name(std::uint32_t number);
+
+/// The number in the IPSR of the exception with this name: 11 for "SVCall", 21 for "IRQ5".
+std::optional<std::uint32_t> ipsr_number(std::string_view name);
+
+/// The number with which an ETM of the M profile states the exception of the IPSR's number `ipsr`;
+/// nothing: it has none for it.  `numbers`: kEtmV4M or kEtmV3M.
+std::optional<std::uint32_t> traced_number(ExceptionNumbers numbers, std::uint32_t ipsr);
 
 }  // namespace waymark

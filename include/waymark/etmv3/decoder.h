@@ -55,7 +55,8 @@ struct DecoderState {
   bool sent_unknown_ = false;                 ///< Elements have told that the path is lost.
 
   Element context_;  ///< The context fields of every element.
-  /// The first held element is the range of the last instruction.
+  /// The first held element is the range of the last instruction; on an M profile, after an
+  /// exception return, it is that return.
   bool cancellable_ = false;
   DataSeen data_;
   std::uint8_t reported_once_ = 0;

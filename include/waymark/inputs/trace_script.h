@@ -91,7 +91,9 @@ struct ScriptLimits {
 inline constexpr std::size_t kMaxScriptDepth = 16;  ///< Blocks in blocks.
 
 /// Assembles the text of a script.  kParse, or kLimit: `detail` begins with "line N: ".
-Result<TraceScript> assemble_trace_script(std::string_view text, const ScriptLimits& limits = {});
+/// `core`: what all devices trace that trace a core, in place of what the script says; empty: that.
+Result<TraceScript> assemble_trace_script(std::string_view text, const ScriptLimits& limits = {},
+                                          std::string_view core = {});
 
 /// The source of a device.  kInvalidArgument: a register is missing; kNotFound: the core;
 /// kUnsupported: the protocol, or a mode of it.

@@ -17,13 +17,13 @@ namespace waymark::synth {
 struct PeContext {
   std::uint32_t context_id = 0;
   std::uint32_t vmid = 0;
-  std::uint8_t el = 0;
+  std::uint8_t el = 0;  ///< M profile: 0 in Thread mode, 3 in Handler mode, as an ETMv4 states it.
   bool secure = false;
   bool a64 = false;
   friend bool operator==(const PeContext&, const PeContext&) = default;
 };
 
-/// Why an exception was taken; each protocol has its own number for it.
+/// Why an exception was taken; each protocol has its own number for it.  Not for the M profile.
 enum class ExceptionCause : std::uint8_t { kIrq, kFiq, kCall, kUndefined, kDataFault, kFetchFault };
 
 /// The context ID of the first process, where the options do not name them; the others follow.
@@ -38,6 +38,11 @@ struct ExecutionOptions {
   std::vector<std::uint32_t> machines{};   ///< VMIDs, in place of made-up ones.
   std::uint8_t el = 0;  ///< Where the program runs; handlers run at EL1, or there if it is higher.
   bool secure = false;
+  /// Exceptions are those of the M profile, with handlers by vector.
+  bool m_profile = false;
+  /// M profile with the Security Extension: some exceptions have handlers in Secure state.  Without
+  /// it, the core is always Secure.
+  bool security_extension = false;
   /// Determines the usual direction of conditional branches for which the program does not state
   /// it.
   std::uint64_t habits = 0;
@@ -80,6 +85,7 @@ struct alignas(64) CodeBlock {
   Behaviour::Kind kind = Behaviour::Kind::kChance;
   bool conditional = false;
   bool link = false;
+  bool calls_supervisor = false;  ///< Not complete, because the last instruction is an SVC.
   std::uint8_t last_size = 0;
   Replay* replay = nullptr;
 
@@ -100,14 +106,23 @@ struct Step {
   bool taken = false;             ///< The waypoint's condition passed.
   bool exception_return = false;  ///< The waypoint returned from an exception.
   bool context_changed = false;   ///< `context()` holds from `next` on.
+  /// An exception return, and the exception that is taken in its place: M profile only.
+  bool tail_chained = false;
   ExceptionCause cause = ExceptionCause::kIrq;
+  std::uint32_t vector = 0;       ///< M profile: the exception, as the IPSR numbers it.
   isa::Isa isa = isa::Isa::kA64;  ///< At `start`.
   std::uint32_t count = 0;        ///< Instructions.
   std::uint64_t start = 0;
   std::uint64_t end = 0;
   Place next;                        ///< Where execution continues.
   const CodeBlock* block = nullptr;  ///< For kBlock and kPart; valid until the next step.
+
+  /// The exception follows in the next step, and nothing can be between them.
+  [[nodiscard]] bool chains() const { return exception_return && tail_chained; }
 };
+
+/// Where a tail-chained exception seems to happen; etmv4-ete.md 4.6b.
+inline constexpr Place kTailChain{0xFFFF'FFFE, isa::Isa::kT32};
 
 /// Never ends, unless the program has a log.  One owner; not thread safe; several may walk one
 /// program, which must outlive them.
@@ -180,6 +195,7 @@ class Execution {
   struct Interrupted {
     Place back;
     PeContext context;
+    std::uint32_t vector = 0;  ///< M profile: of the interrupted handler; 0: Thread mode.
   };
 
   struct Blocks {
@@ -211,7 +227,9 @@ class Execution {
   struct Pending {
     bool due = false;      ///< The last step was cut: the next one is the exception.
     bool abandon = false;  ///< Execution does not return to what the exception interrupts.
+    bool tail_chain = false;
     ExceptionCause cause = ExceptionCause::kIrq;
+    std::uint32_t vector = 0;
     Place at{};  ///< Where it happens.
   };
   struct Logged {
@@ -225,9 +243,15 @@ class Execution {
   void describe(CodeBlock& block);
   void follow_log(Step& step, CodeBlock& block);
   void interrupt(Step& step, CodeBlock& block);
+  void begin_exception(Step& step, CodeBlock& block);
   void fault(Step& step, CodeBlock& block);
   void enter_handler(Step& step);
   void leave_handler(Step& step);
+  [[nodiscard]] bool preempts(std::uint32_t vector, std::uint32_t active) const;
+  [[nodiscard]] std::uint32_t draw_vector(std::uint32_t active);
+  [[nodiscard]] bool is_secure(std::uint32_t vector) const;
+  void enter_vector(Step& step);
+  void leave_vector(Step& step);
   void take_indirect(Step& step, CodeBlock& block);
   [[nodiscard]] Place restart();
 
@@ -246,6 +270,7 @@ class Execution {
   Calls calls_;
   std::vector<Interrupted> interrupted_;
   PeContext context_;
+  std::uint32_t vector_ = 0;  // M profile: the exception that is handled; 0: Thread mode.
   CodeBlock* current_ = nullptr;
   Pending exception_;
   std::uint32_t spins_ = 0;

@@ -18,6 +18,15 @@
 
 namespace waymark::synth {
 
+/// The architecture of a program for the M profile.
+enum class MCode : std::uint8_t {
+  kNone,  ///< It is for another profile.
+  kAny,   ///< Instructions that all of them have, and four handlers.
+  kV7,    ///< Armv7-M.
+  kV8,    ///< Armv8-M with the Main and Security Extensions.
+  kV8_1,  ///< Armv8.1-M.
+};
+
 /// A place where execution can continue.
 struct Place {
   std::uint64_t address = 0;
@@ -64,12 +73,13 @@ class Program {
   struct RandomOptions {
     std::uint64_t seed = 1;
     isa::Isa isa = isa::Isa::kA64;
-    bool mixed = false;         ///< A32 and T32 functions that call each other.
-    unsigned functions = 24;    ///< 1 to 10,000.
-    unsigned statements = 8;    ///< The mean number per function, 1 to 1,000.
-    std::uint64_t address = 0;  ///< Where the first function is; 0: a usual address for the ISA.
-    bool a64_handlers = false;  ///< A32 and T32 code runs under an A64 kernel.
-    bool m_profile = false;     ///< T32 with a vector table, as add_m_profile_handlers() makes it.
+    bool mixed = false;           ///< A32 and T32 functions that call each other.
+    unsigned functions = 24;      ///< 1 to 10,000.
+    unsigned statements = 8;      ///< The mean number per function, 1 to 1,000.
+    std::uint64_t address = 0;    ///< Where the first function is; 0: a usual address for the ISA.
+    bool a64_handlers = false;    ///< A32 and T32 code runs under an A64 kernel.
+    MCode m_code = MCode::kNone;  ///< T32 with a vector table, as add_vectors() makes it.
+    bool supervisor_calls = false;  ///< With `m_code`, except kAny: SVC instructions.
   };
   /// kInvalidArgument: an option that is not allowed.
   static Result<Program> random(const RandomOptions& options);
@@ -78,17 +88,17 @@ class Program {
   /// `max_code` bytes of code, or a branch too far for its instruction.
   static constexpr std::uint64_t kMaxCode = std::uint64_t{256} << 20;
   static Result<Program> described(std::string_view text, std::uint64_t max_code = kMaxCode,
-                                   bool m_profile = false);
+                                   MCode m_code = MCode::kNone);
 
   /// From the executable segments of an ELF file for AArch64 or Arm. A core starts at its entry
   /// point or at one of its functions. kNotFound, kIo: the file; kBadData: it is not a complete ELF
   /// file; kUnsupported: it is for another machine or not executable, or libelf is missing in this
   /// build.
-  /// `m_profile`: the file is for Arm, and gets handlers of the M profile.
-  static Result<Program> elf(const std::string& path, bool m_profile = false);
+  /// `m_code`: the file is for Arm, and gets handlers of the M profile.
+  static Result<Program> elf(const std::string& path, MCode m_code = MCode::kNone);
   /// The same for an open file, with its bias. The object is not needed afterwards; a capture of
   /// the program gets a copy of the file.
-  static Result<Program> elf(const elf::File& file, bool m_profile = false);
+  static Result<Program> elf(const elf::File& file, MCode m_code = MCode::kNone);
 
   /// The segment with the instruction at `address`, or nullptr.
   [[nodiscard]] const Segment* segment_at(std::uint64_t address) const;
@@ -96,7 +106,16 @@ class Program {
 
   /// The classified instruction. False: nothing readable or executable is there. Four bytes must be
   /// readable even for a T32 instruction of two.
-  [[nodiscard]] bool fetch(const isa::Options& options, Place at, isa::Instruction& out) const;
+  [[nodiscard]] bool fetch(const isa::Options& options, Place at, isa::Instruction& out) const {
+    std::uint8_t it_remaining = 0;
+    return fetch(options, at, it_remaining, out);
+  }
+  /// The same for the next instruction of a walk through T32 code, which keeps the state of its IT
+  /// blocks.
+  [[nodiscard]] bool fetch(const isa::Options& options, Place at, std::uint8_t& it_remaining,
+                           isa::Instruction& out) const;
+  /// Whether the T32 instruction there is an SVC.
+  [[nodiscard]] bool calls_supervisor(std::uint64_t address) const;
 
   [[nodiscard]] const std::vector<Segment>& segments() const { return segments_; }
   /// The ELF file that it was made from; empty: none.
@@ -105,6 +124,10 @@ class Program {
   /// Targets for indirect branches without known behaviour.
   [[nodiscard]] const std::vector<Place>& functions() const { return functions_; }
   [[nodiscard]] const std::vector<Place>& handlers() const { return handlers_; }
+  /// The exception of handlers()[index], as the IPSR numbers it; 0: it has none of its own.
+  [[nodiscard]] std::uint32_t vector_of_handler(std::size_t index) const { return vectors_[index]; }
+  /// The place of a handler; nothing: the exception has none.
+  [[nodiscard]] std::optional<Place> handler_of_vector(std::uint32_t number) const;
   [[nodiscard]] bool uses(isa::Isa isa) const {
     return (isas_ & 1U << static_cast<unsigned>(isa)) != 0;
   }
@@ -139,15 +162,20 @@ class Program {
   void add_end(std::uint64_t address) { ends_.insert(address); }
   [[nodiscard]] bool ends_at(std::uint64_t address) const { return ends_.contains(address); }
   void add_function(Place place);
-  void add_handler(Place place);
+  void add_handler(Place place, std::uint32_t vector = 0);
   /// Adds handlers, in free memory, to a program that has none.
   Result<void> add_default_handlers(isa::Isa isa);
-  /// The same in T32 for the M profile, where handlers return like functions, with a vector table.
-  Result<void> add_m_profile_handlers();
+  /// Adds a vector table of the M profile, and to a program without handlers also these, in T32.
+  /// There, handlers return like functions.
+  Result<void> add_vectors(MCode m_code);
+  /// The number of vectors in the table of a core with an ETM: 240 interrupts.
+  static constexpr std::uint32_t kVectors = 256;
+  /// The exceptions that get handlers, as the IPSR numbers them.
+  static std::vector<std::uint32_t> usual_vectors(MCode m_code);
   /// The address of the vector table; nothing: there is none.
   [[nodiscard]] std::optional<std::uint64_t> vector_table() const { return vector_table_; }
-  /// The number of the vector for handlers()[index]; 0: it has none.
-  static std::uint32_t vector_of_handler(std::size_t index);
+  /// kNone: add_vectors() was not called.
+  [[nodiscard]] MCode m_code() const { return m_code_; }
 
  private:
   [[nodiscard]] Result<std::uint64_t> room_for_handlers(std::uint64_t size) const;
@@ -159,6 +187,8 @@ class Program {
   std::vector<Place> entries_;
   std::vector<Place> functions_;
   std::vector<Place> handlers_;
+  std::vector<std::uint32_t> vectors_;  // Those of handlers_, in the same order.
+  MCode m_code_ = MCode::kNone;
   Log log_;
   std::optional<std::uint64_t> vector_table_;
   unsigned isas_ = 0;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "waymark/image/image.h"
@@ -23,6 +24,7 @@ struct Workload {
     std::vector<Protocol> protocols{};
     std::uint64_t size = 0;  ///< Bytes; 0: a random size from 100 to 20,000.
     bool damage = false;     ///< Some captures are damaged.
+    std::string m_core{};    ///< One source: the ETM of this core, of m_core(); empty: others.
   };
   /// Draws program, execution and options from the seed, with all features of the protocols.
   ///
@@ -32,6 +34,9 @@ struct Workload {
   /// The result points to `program`: the workload must outlive it.  Errors as of make_unit() and
   /// CaptureMaker::create().
   [[nodiscard]] Result<CaptureMaker> make(bool keep_truth = true) const;
+
+ private:
+  static Result<Workload> random_m_profile(const RandomOptions& options);
 };
 
 /// A whole capture in memory.  Registers are in maker.units(), frames in maker.frame_options().

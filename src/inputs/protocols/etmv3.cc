@@ -3,6 +3,7 @@
 #include <string>
 
 #include "../protocol_rows.h"
+#include "waymark/element/exception_names.h"
 #include "waymark/etmv3/config.h"
 #include "waymark/etmv3/encoder.h"
 #include "waymark/etmv3/fields.h"
@@ -77,6 +78,13 @@ struct ScriptParts {
   }
   static std::string_view keyword_of(const Packet& packet) {
     return etmv3::packet_keyword(packet.type);
+  }
+  /// An exception of the M profile by its name: "exception=SysTick".
+  static std::optional<std::uint32_t> named_value(const Config& config, std::string_view field,
+                                                  std::string_view word) {
+    if (field != "exception" || config.core.profile != isa::Profile::kM) return std::nullopt;
+    const auto ipsr = ipsr_number(word);
+    return ipsr ? traced_number(ExceptionNumbers::kEtmV3M, *ipsr) : std::nullopt;
   }
   static Result<bool> assemble_special(std::string_view keyword,
                                        std::span<const ScriptField> fields, const Config& config,

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "../protocol_rows.h"
+#include "waymark/element/exception_names.h"
 #include "waymark/etmv4/config.h"
 #include "waymark/etmv4/encoder.h"
 #include "waymark/etmv4/fields.h"
@@ -148,6 +149,13 @@ struct ScriptParts {
   }
   static std::string_view keyword_of(const Packet& packet) {
     return etmv4::packet_keyword(packet.type);
+  }
+  /// An exception of the M profile by its name: "type=SysTick".
+  static std::optional<std::uint32_t> named_value(const Config& config, std::string_view field,
+                                                  std::string_view word) {
+    if (field != "type" || config.core.profile != isa::Profile::kM) return std::nullopt;
+    const auto ipsr = ipsr_number(word);
+    return ipsr ? traced_number(ExceptionNumbers::kEtmV4M, *ipsr) : std::nullopt;
   }
   static Result<bool> assemble_special(std::string_view keyword,
                                        std::span<const ScriptField> fields, const Config& config,
