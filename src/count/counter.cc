@@ -258,7 +258,7 @@ Node* Counter::range_node(const Element& element) {
     node->range = range;
     node->words = words_of(element);
     const bool direct = range.last_type == isa::InstrType::kBranch;
-    if (direct && find_target_) node->target = find_target_(element);
+    if (direct && origin_.find_target) node->target = origin_.find_target(element);
     node->opens = direct ? node->target == kNoAddress : leads_on(range);
     ranges_.add(nodes_, *node, [](const Node& of) { return range_hash(of.range, of.context); });
   }

@@ -370,7 +370,7 @@ void Execution::fault(Step& step, CodeBlock& block) {
 
 void Execution::enter_handler(Step& step) {
   exception_.due = false;
-  ended_ = program_->log() != nullptr;
+  logged_.ended = program_->log() != nullptr;
   if (options_.m_profile) {
     enter_vector(step);
     return;

@@ -68,12 +68,10 @@ Source* DecodeTree::listener(TraceId id) const {
 
 Result<void> DecodeTree::feed(TraceIndex index, Bytes block) {
   if (demux_) return demux_->feed(index, block);
-  run_ = {.position = 0, .index = index};
-  block_ = block;
-  restarted_at_ = 0;
+  block_ = {.run = {.position = 0, .index = index}, .bytes = block};
   if (sources_[0] != nullptr) {
     progress_.current = sources_[0].get();
-    progress_.current->feed({block, {&run_, 1}});
+    progress_.current->feed({block, {&block_.run, 1}});
   }
   return {};
 }
@@ -160,11 +158,11 @@ bool DecodeTree::take_segment(frames::Demux& demux) {
     const std::size_t passed = passed_of(segment);
     if (passed == segment.size) continue;
     first_[segment.id] = 0;
-    run_ = {.position = 0, .index = segment.index + passed};
+    block_.run = {.position = 0, .index = segment.index + passed};
     const Bytes memory = quirks_.memory_after_segments
                              ? memory_.from(progress_.segment - 1).subspan(passed)
                              : Bytes{};
-    source->feed({segment.bytes().subspan(passed), {&run_, 1}, memory});
+    source->feed({segment.bytes().subspan(passed), {&block_.run, 1}, memory});
     progress_.current = source;
     return true;
   }
@@ -348,17 +346,17 @@ void DecodeTree::restart_block() {
   Bytes rest;
   Bytes memory;
   if (!demux_) {
-    rest = block_.subspan(restarted_at_ + used);
+    rest = block_.bytes.subspan(block_.restarted_at + used);
   } else {
     const frames::Segment& segment = demux_->frame().segments[progress_.segment - 1];
-    const auto at = static_cast<std::size_t>(run_.index - segment.index) + used;
+    const auto at = static_cast<std::size_t>(block_.run.index - segment.index) + used;
     rest = segment.bytes().subspan(at);
     if (quirks_.memory_after_segments) memory = memory_.from(progress_.segment - 1).subspan(at);
   }
   if (rest.empty()) return;
-  if (!demux_) restarted_at_ += used;
-  run_.index += used;
-  progress_.current->feed({rest, {&run_, 1}, memory});
+  if (!demux_) block_.restarted_at += used;
+  block_.run.index += used;
+  progress_.current->feed({rest, {&block_.run, 1}, memory});
 }
 
 void DecodeTree::leave_block() {
@@ -367,7 +365,7 @@ void DecodeTree::leave_block() {
   if (progress_.current != nullptr && progress_.phase == Phase::kInput) {
     // What no source has read does not count.
     const frames::Segment& segment = demux_->frame().segments[progress_.segment - 1];
-    const auto at = static_cast<std::size_t>(run_.index - segment.index) + used;
+    const auto at = static_cast<std::size_t>(block_.run.index - segment.index) + used;
     demux_->statistics().valid_id_bytes -= segment.size - at;
   }
   progress_.segment = progress_.segment_count;
@@ -384,12 +382,12 @@ void DecodeTree::begin_at(TraceId id, TraceIndex first) {
 
 std::size_t DecodeTree::consumed() const {
   if (demux_) return demux_->consumed();
-  return sources_[0] != nullptr ? restarted_at_ + sources_[0]->consumed() : 0;
+  return sources_[0] != nullptr ? block_.restarted_at + sources_[0]->consumed() : 0;
 }
 
 std::size_t DecodeTree::withdraw() {
   if (demux_) return demux_->withdraw();
-  return sources_[0] != nullptr ? restarted_at_ + sources_[0]->withdraw() : 0;
+  return sources_[0] != nullptr ? block_.restarted_at + sources_[0]->withdraw() : 0;
 }
 
 std::uint64_t DecodeTree::damage() const {

@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static ocsd_datapath_resp_t on_element(const void *context, const ocsd_trc_index_t index, const uint8_t trace_id,
+static ocsd_datapath_resp_t on_element(const void *context, const ocsd_trc_index_t index,
+                                       const uint8_t trace_id,
                                        const ocsd_generic_trace_elem *element) {
   (void)context;
   (void)trace_id;
@@ -20,10 +21,12 @@ int main(void) {
   uint32_t used = 0;
   memset(&config, 0, sizeof(config));
   config.reg_tcr = 0x10 << 16;
-  if (ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_ITM, OCSD_CREATE_FLG_FULL_DECODER, &config, &id) != OCSD_OK ||
+  if (ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_ITM, OCSD_CREATE_FLG_FULL_DECODER, &config,
+                             &id) != OCSD_OK ||
       ocsd_dt_set_gen_elem_outfn(tree, on_element, NULL) != OCSD_OK)
     return 1;
-  ocsd_dt_process_data(tree, OCSD_OP_DATA, (ocsd_trc_index_t)0x100000000, sizeof(trace), trace, &used);
+  ocsd_dt_process_data(tree, OCSD_OP_DATA, (ocsd_trc_index_t)0x100000000, sizeof(trace), trace,
+                       &used);
   ocsd_destroy_dcd_tree(tree);
   return 0;
 }

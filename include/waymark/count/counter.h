@@ -90,7 +90,7 @@ class Counter {
 
   /// Without it, elements show the target of a direct branch only where execution goes on, and not
   /// before an exception, a gap or the end.
-  void set_targets(FindTarget find) { find_target_ = std::move(find); }
+  void set_targets(FindTarget find) { origin_.find_target = std::move(find); }
 
   /// From this call on, it counts a part of a stream, and does not know what came before.
   void begin_part();
@@ -313,6 +313,7 @@ class Counter {
     const void* memory = nullptr;  ///< A flow::Follower or InstructionCache.
     std::uint64_t flushes = 0;     ///< How often its instructions were forgotten.
     std::uint64_t generation = 0;  ///< Counts how often the nodes were dropped.
+    FindTarget find_target{};      ///< Empty: elements show the targets.
   };
   /// The contexts by number.  `current` is always the number of one.
   struct Contexts {
@@ -363,7 +364,6 @@ class Counter {
   Origin origin_;
   Contexts contexts_;
   Task task_;
-  FindTarget find_target_;
   Open open_;
   Group group_;
   bool timestamps_repeat_cycles_ = false;

@@ -136,7 +136,7 @@ class Execution {
   /// The next step, which exists if it has not ended().
   void next(Step& step);
   /// The log of the program was executed.
-  [[nodiscard]] bool ended() const { return ended_; }
+  [[nodiscard]] bool ended() const { return logged_.ended; }
 
   /// The same for the common case, a block for which only the outcome varies. nullptr: the case is
   /// different; call next(). `chance` gets random bits, whose low ones may be used again.
@@ -235,6 +235,7 @@ class Execution {
   struct Logged {
     std::size_t place = 0;        ///< The one of the log that was reached last.
     std::uint64_t rest_done = 0;  ///< Instructions after the last place that were executed.
+    bool ended = false;           ///< All of the log was executed.
   };
 
   CodeBlock* find(Place place);
@@ -275,7 +276,6 @@ class Execution {
   Pending exception_;
   std::uint32_t spins_ = 0;
   Logged logged_;
-  bool ended_ = false;
   std::uint64_t until_exception_ = 0;
 };
 

@@ -221,9 +221,14 @@ class DecodeTree {
   Progress progress_;
   bool failed_ = false;
 
-  frames::Run run_;                            ///< That of the block that a source was fed.
-  Bytes block_;                                ///< The client's block, without frames.
-  std::size_t restarted_at_ = 0;               ///< Where in it restart_block() began a new one.
+  /// What a source was fed.
+  struct Block {
+    frames::Run run{};
+    Bytes bytes{};                 ///< The client's block, without frames.
+    std::size_t restarted_at = 0;  ///< Where restart_block() began a new one.
+  };
+  Block block_;
+
   frames::StreamBuffer plain_;                 ///< Consecutive frames that a source works on.
   std::vector<frames::StreamBuffer> streams_;  ///< For work(), by ID.
   std::uint64_t resets_ = 0;
