@@ -353,7 +353,8 @@ def decode(capture, say):
 
 def say_model(capture, say, model):
     for quantity, sums in model.sums.items():
-        named = quantity.removesuffix(', in stacks') in ('self', 'calls', 'calls made', 'calls of a pair')
+        named = quantity.removesuffix(', in stacks') in (
+            'self', 'instructions of the blocks of a function', 'calls', 'calls made', 'calls of a pair')
         if named and not capture.places.known():
             continue
         for key, value in sums.items():
@@ -361,7 +362,8 @@ def say_model(capture, say, model):
                 continue
             say.put(quantity, key, value)
         if capture.recording and quantity in ('edges to unknown', 'edges', 'times of a block', 'taken', 'not taken',
-                                              'times of an instruction', 'self', 'calls made', 'instructions of a context'):
+                                              'times of an instruction', 'self', 'instructions of the blocks of a function',
+                                              'calls made', 'instructions of a context'):
             continue
         say.cover(quantity, lambda key: NO_FUNCTION not in key)
     if capture.places.known():

@@ -37,11 +37,11 @@ def say_counts(say, capture, rows, indirect=True):
         say.add('calls made in all', 'all', int(row['calls']))
         if 'function' in row:
             own = function_key(capture, row['function'], row['program']) if row['function'] else OTHER
-            say.add('self', own, row['instructions'])
+            say.add('instructions of the blocks of a function', own, row['instructions'])
     for quantity in ('times of a block', 'taken at a block'):
         say.cover(quantity)
     if rows and 'function' in rows[0]:
-        say.cover('self', named)
+        say.cover('instructions of the blocks of a function', named)
 
 
 @source('export counts', export='counts')

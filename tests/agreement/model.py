@@ -145,6 +145,9 @@ class Model:
         for shape, times in self.executed.items():
             block, instructions, kind, last, taken = self.details[shape]
             self.add('times of a block', block, times)
+            if instructions:
+                # A block that goes on into the next function has the function where it begins.
+                self.add('instructions of the blocks of a function', instructions[0][1], times * len(instructions))
             for address, owner in instructions:
                 self.add('times of an instruction', (block[0], address), times)
                 self.add('self', owner, times)
