@@ -15,7 +15,7 @@ etmv3::Config Etmv3Unit::make_config(const UnitOptions& options, isa::Core core)
   config.etmidr = 0x4100F250;
   config.etmtraceidr = options.trace_id;
   config.etmcr = control_bits(options);
-  config.etmccer = 1U << 22 | 1U << 29;  // 64-bit timestamps.
+  config.etmccer = 1U << 22 | 1U << 28 | 1U << 29;  // 64-bit timestamps in natural binary.
   return config;
 }
 
