@@ -80,6 +80,7 @@ constexpr Axis kEtmv3Axes[] = {
     {"ETMCR", kControlParts, kControls, "packets can only be read in this way"},
     {"ETMIDR", kBranchParts, kBranchEncodings, "branches can only be read in this way"},
     {"ETMCR", kDataParts, kDataTrace, "data packets can only be read in this way"},
+    {"ETMCCER", kTimestampEncodingParts, kTimestampEncodings, "otherwise times run backwards"},
     {"ETMCCER", kTimestampSizeParts, kTimestampSizes, ""}};
 constexpr OpenField kEtmv3Open[] = {
     {"ETMCR", "MonitorCPRT", "only for data trace: whether coprocessor transfers are traced"}};

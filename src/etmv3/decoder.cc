@@ -252,11 +252,13 @@ void Decoder::accept_in_decode(const Packet& packet) {
 // Upper bits that are not sent are those of the previous timestamp; etmv3.md 6.5.
 void Decoder::timestamp(const Packet& packet) {
   Element& time = emit(ElementKind::kTimestamp, packet.index);
-  time.timestamp = packet.timestamp;
-  time.flags |= kElementHasTimestamp;
+  const bool gray = config_.gray_timestamps() && !quirks_.timestamps_not_converted;
+  time.timestamp = gray ? from_gray(packet.timestamp) : packet.timestamp;
   time_bits_ = std::max<unsigned>(time_bits_, packet.timestamp_bits);
-  if (time_bits_ < config_.timestamp_bits() && !quirks_.timestamps_count_as_whole)
-    time.flags |= kElementTimeIsPartial;
+  const bool partial = time_bits_ < config_.timestamp_bits() && !quirks_.timestamps_count_as_whole;
+  // Without its upper bits, a number in Gray code has no meaning.
+  if (!partial || !gray) time.flags |= kElementHasTimestamp;
+  if (partial) time.flags |= kElementTimeIsPartial;
   if (packet.frequency_change && !quirks_.hides_frequency_change)
     time.flags |= kElementFrequencyChange;
   enter_place(packet.index + 1);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "decoder_count.h"
 #include "findings.h"
 #include "waymark/etmv3/decoder.h"
@@ -78,9 +80,11 @@ struct Parts {
     return !decoder_quirks(options).bad_packets_are_fatal;
   }
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kASync; }
+  /// Times have the encoding that the decoder gives.
   class Landmarks {
    public:
-    explicit Landmarks(const Config& /*config*/) {}
+    explicit Landmarks(const Config& config)
+        : gray_(config.gray_timestamps()), bits_(config.timestamp_bits()) {}
     template <class Emit>
     void operator()(const Packet& packet, Emit&& emit) {
       switch (packet.type) {
@@ -89,6 +93,7 @@ struct Parts {
             emit({.value = packet.exception.number, .kind = LandmarkKind::kException});
           return;
         case PacketType::kASync:
+          if (packet.in_packet) known_bits_ = 0;
           return emit({.kind = LandmarkKind::kAlign});
         case PacketType::kISync:
         case PacketType::kISyncCycle:
@@ -103,12 +108,16 @@ struct Parts {
                        .kind = LandmarkKind::kContext,
                        .whole = packet.type == PacketType::kContextId});
         case PacketType::kTimestamp:
-          return emit({.value = packet.timestamp,
+          known_bits_ = std::max<unsigned>(known_bits_, packet.timestamp_bits);
+          // Without its upper bits, a number in Gray code has no value.
+          if (gray_ && known_bits_ < bits_) return;
+          return emit({.value = gray_ ? from_gray(packet.timestamp) : packet.timestamp,
                        .kind = LandmarkKind::kTimestamp,
-                       .whole = packet.timestamp_bits >= kWholeTime});
+                       .whole = packet.timestamp_bits >= bits_});
         case PacketType::kBadSequence:
         case PacketType::kBadTraceMode:
         case PacketType::kReserved:
+          known_bits_ = 0;
           return emit({.kind = LandmarkKind::kGap});
         default:
           return;
@@ -116,8 +125,6 @@ struct Parts {
     }
 
    private:
-    static constexpr std::uint8_t kWholeTime = 48;  ///< Bits of the shortest full timestamp.
-
     template <class Emit>
     static void isync(const Packet& packet, Emit&& emit) {
       emit({.kind = LandmarkKind::kSync});
@@ -130,6 +137,10 @@ struct Parts {
               .whole = true});
       }
     }
+
+    bool gray_ = false;
+    unsigned bits_ = 0;
+    unsigned known_bits_ = 0;
   };
   static bool is_monitor_only(const Packet& /*packet*/) { return false; }
   static void write_packet(TextBuffer& out, const Packet& packet, const Config& config,

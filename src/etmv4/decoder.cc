@@ -16,6 +16,9 @@ isa::Options walk_options(const Config& config, std::uint32_t flags, const Quirk
           .wfi_wfe_waypoints = config.wfx_waypoints(),
           .track_it_block = !quirks.it_blocks_ignored,
           .a64_opcode_check = (flags & kA64OpcodeCheck) != 0,
+          // An ETMv4 has a packet for them.
+          .aarch32_exception_returns =
+              config.major_version() >= 5 && !quirks.aarch32_exception_returns_unknown,
           .quirks = {.a32_eret_is_not_a_branch = quirks.a32_eret_is_not_a_branch,
                      .newer_branches_unconditional = quirks.newer_branches_unconditional,
                      .clrm_is_a_branch = quirks.clrm_is_a_branch,

@@ -241,14 +241,18 @@ std::string_view words_of(EventTime time) {
 }
 
 void TimeSurvey::add(const Element& element) {
-  timestamps_ = timestamps_ || has_timestamp(element);
+  if (has_timestamp(element)) {
+    const bool least =
+        element.kind == ElementKind::kItmTrace && (element.flags & kElementTimeIsPartial) != 0;
+    (least ? least_ : timestamps_) = true;
+  }
   if (is_local_timestamp(element)) local_.insert(element.trace_id);
 }
 
 EventTime TimeSurvey::time() const {
   if (timestamps_) return EventTime::kTimestamps;
-  return sources_.size() == 1 && local_ == sources_ ? EventTime::kLocalTimestamps
-                                                    : EventTime::kPositions;
+  if (sources_.size() == 1 && local_ == sources_) return EventTime::kLocalTimestamps;
+  return least_ ? EventTime::kTimestamps : EventTime::kPositions;
 }
 
 void EventClock::give(const Element& element, std::uint64_t time) {

@@ -64,6 +64,16 @@ static_assert(kConditionalTable.well_formed());
 constexpr std::uint32_t kConditionAlways = 14;
 constexpr std::uint32_t kConditionNone = 15;
 
+/// RFE, ERET, LDM^, and data processing to PC that sets the flags, as SUBS PC, LR.  The opcode is
+/// that of an indirect branch.  isa-waypoints.md 4.1
+constexpr bool is_exception_return(std::uint32_t opcode) {
+  if (bits<31, 28>(opcode) == kConditionNone) return true;
+  if ((opcode & 0x0fffffffU) == kEret || (opcode & 0x0e508000U) == 0x08508000U) return true;
+  const bool compares = bits<24, 23>(opcode) == 2;
+  const bool is_extra = !bit<25>(opcode) && bit<7>(opcode) && bit<4>(opcode);
+  return (opcode & 0x0c10f000U) == 0x0010f000U && !compares && !is_extra;
+}
+
 }  // namespace
 
 Outcome classify_a32(const Options& options, std::uint64_t address, std::uint32_t opcode,
@@ -77,6 +87,9 @@ Outcome classify_a32(const Options& options, std::uint64_t address, std::uint32_
   out.type = row->type;
   out.subtype = row->subtype;
   out.link = row->subtype == kBranchLink;
+  if (row->type == kIndirectBranch && options.aarch32_exception_returns &&
+      is_exception_return(opcode))
+    out.subtype = kV8ExceptionReturn;
   if (row->type == kBranch) {
     const std::uint64_t offset = sign_extend(bits<23, 0>(opcode), 24) * 4;
     out.target = (address + 8 + offset) & low_mask(32);

@@ -125,6 +125,12 @@ bool is_loop(Target target) { return target == Target::kLoopBack || target == Ta
 /// CLRM, which clears APSR at the bit with which an LDM would load the PC.
 bool is_clrm(std::uint32_t op) { return bits<31, 16>(op) == 0xE89F; }
 
+/// SUBS PC, LR and ERET; RFE.  isa-waypoints.md 5.2
+constexpr bool is_exception_return(std::uint32_t op) {
+  return (op & 0xfff0d000U) == 0xf3d08000U || (op & 0xffd00000U) == 0xe8100000U ||
+         (op & 0xffd00000U) == 0xe9900000U;
+}
+
 /// Opens an IT block at an IT instruction: its mask [19:16] ends with a one, and the bits above
 /// that one are the instructions.  Inside a block each instruction is conditional and uses one up.
 void track_it_block(std::uint32_t op, std::uint8_t& it_remaining, Instruction& out) {
@@ -154,6 +160,9 @@ Outcome classify_t32(const Options& options, std::uint64_t address, std::uint32_
     out.link = row->subtype == kBranchLink;
     out.conditional = row->conditional;
     if (options.quirks.newer_branches_unconditional && loop) out.conditional = false;
+    if (row->type == kIndirectBranch && options.aarch32_exception_returns &&
+        is_exception_return(op))
+      out.subtype = kV8ExceptionReturn;
     if (row->type == kBranch) {
       out.target = branch_target(row->target, address, op) & low_mask(32) & ~std::uint64_t{1};
       if (row->target == Target::kBlxT2) out.next_isa = Isa::kA32;

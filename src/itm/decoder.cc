@@ -9,27 +9,31 @@
 namespace waymark::itm {
 namespace {
 
-constexpr unsigned kLowerBits = 26;
-constexpr unsigned kUpperBits = 64 - kLowerBits;
 constexpr unsigned kPortBits = 5;
 
 }  // namespace
 
 Decoder::Decoder(const Config& config) : config_(config) {
+  reset_global_time();
   if (config.starts_in_sync) state_ = State::kDecode;
 }
 
 void Decoder::clear_state() {
   overflow_ = false;
   page_ = 0;
-  lose_local_time();
-  global_time_ = {};
+  lose_times();
+  if (config_.quirks.global_time_is_whole) reset_global_time();
   accesses_ = {};
 }
 
-// Packets were lost, and perhaps local timestamps among them, also the first ones.  The clock went
-// on.  What precedes the first synchronisation point is not a loss.
-void Decoder::lose_local_time() {
+void Decoder::reset_global_time() {
+  global_time_ = GlobalTime(config_.quirks.global_time_is_whole, config_.quirks.upper_half_alone);
+}
+
+// Packets were lost, and perhaps timestamps among them, also the first ones.  The clocks went on.
+// What precedes the first synchronisation point is not a loss.
+void Decoder::lose_times() {
+  global_time_.lose();
   if (config_.quirks.loss_restarts_time) {
     local_time_ = 0;
     local_time_is_least_ = false;
@@ -46,6 +50,7 @@ void Decoder::reset() {
   if (config_.quirks.late_reset) return;
   state_ = config_.starts_in_sync ? State::kDecode : State::kNoSync;
   clear_state();
+  reset_global_time();
   local_time_ = 0;
   local_time_is_least_ = false;
 }
@@ -134,7 +139,7 @@ bool Decoder::make(const Packet& packet, Element& element) {
       return false;
     case PacketType::kOverflow:
       overflow_ = true;
-      lose_local_time();
+      lose_times();
       accesses_.forget();
       return false;
     case PacketType::kNotSync:
@@ -221,35 +226,19 @@ void Decoder::complete(unsigned comparator, std::uint32_t& value, std::uint8_t& 
 
 bool Decoder::make_global(const Packet& packet, Element& element) {
   accesses_.forget();
-  if (packet.type == PacketType::kGlobalTimestamp1) {
-    const unsigned width = std::min(7U * packet.size, kLowerBits);
-    const std::uint64_t mask = low_mask(width);
-    global_time_.lower_bits = std::max(global_time_.lower_bits, static_cast<std::uint8_t>(width));
-    global_time_.value = (global_time_.value & ~mask) | (packet.value & mask);
-    global_time_.clock_change = global_time_.clock_change || (packet.source & kClockChange) != 0;
-    global_time_.waits_for_upper =
-        global_time_.waits_for_upper || (packet.source & kClockWrap) != 0;
-    global_time_.lower_seen = true;
-    if (global_time_.waits_for_upper) return false;
-  } else {
-    global_time_.value = (global_time_.value & low_mask(kLowerBits)) |
-                         (packet.value & low_mask(kUpperBits)) << kLowerBits;
-    global_time_.waits_for_upper = false;
-    if (!global_time_.lower_seen && !config_.quirks.upper_half_alone) return false;
-  }
+  if (!global_time_.add(packet)) return false;
   begin(element, ElementKind::kItmTrace, packet.index);
   element.extra = static_cast<std::uint8_t>(ItmKind::kGlobalTimestamp);
-  element.timestamp = global_time_.value;
-  if (!config_.quirks.element_flags_lost) {
-    element.flags = kElementHasTimestamp;
-    if (global_time_.lower_bits < kLowerBits) {
-      element.flags |= kElementTimeIsPartial;
-    } else {
-      local_time_is_least_ = false;
-    }
-    if (global_time_.clock_change) element.flags |= kElementFrequencyChange;
+  element.timestamp = global_time_.value();
+  const bool clock_change = global_time_.take_clock_change();
+  if (config_.quirks.element_flags_lost) return true;
+  element.flags = kElementHasTimestamp;
+  if (global_time_.is_whole()) {
+    local_time_is_least_ = false;
+  } else {
+    element.flags |= kElementTimeIsPartial;
   }
-  global_time_.clock_change = false;
+  if (clock_change) element.flags |= kElementFrequencyChange;
   return true;
 }
 
@@ -267,7 +256,7 @@ void Decoder::bad_packet(const Packet& packet) {
   // If no packet says where the stream is complete, numbers and times continue from what was known.
   if (config_.starts_in_sync) {
     accesses_.forget();
-    lose_local_time();
+    lose_times();
     return;
   }
   clear_state();

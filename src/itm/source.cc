@@ -71,11 +71,14 @@ struct Parts {
     return !Quirks::of(options.quirks).contradictions_unreported;
   }
   static bool is_sync_point(const Packet& packet) { return packet.type == PacketType::kAsync; }
-  /// The time is the sum of the local timestamps, as the decoder counts it.
+  /// The time is the sum of the local timestamps, as the decoder counts it; in a stream whose first
+  /// timestamp is a global one, it is the global time.
   class Landmarks {
    public:
     explicit Landmarks(const Config& config)
-        : prescale_(config.prescale()), loss_restarts_time_(config.quirks.loss_restarts_time) {}
+        : prescale_(config.prescale()),
+          loss_restarts_time_(config.quirks.loss_restarts_time),
+          global_time_(config.quirks.global_time_is_whole, config.quirks.upper_half_alone) {}
     template <class Emit>
     void operator()(const Packet& packet, Emit&& emit) {
       switch (packet.type) {
@@ -84,7 +87,15 @@ struct Parts {
           return emit({.kind = LandmarkKind::kSync});
         case PacketType::kLocalTimestamp:
           time_ += packet.value * prescale_;
-          return emit({.value = time_, .kind = LandmarkKind::kTimestamp});
+          if (clock_ == Clock::kUnknown) clock_ = Clock::kLocal;
+          if (clock_ == Clock::kLocal) emit({.value = time_, .kind = LandmarkKind::kTimestamp});
+          return;
+        case PacketType::kGlobalTimestamp1:
+        case PacketType::kGlobalTimestamp2:
+          if (clock_ == Clock::kUnknown) clock_ = Clock::kGlobal;
+          if (clock_ == Clock::kGlobal && global_time_.add(packet))
+            emit({.value = global_time_.value(), .kind = LandmarkKind::kTimestamp});
+          return;
         case PacketType::kHardware: {
           const DwtEvent event =
               dwt_event(packet.source, packet.size, static_cast<std::uint32_t>(packet.value));
@@ -93,11 +104,11 @@ struct Parts {
           return;
         }
         case PacketType::kOverflow:
-          if (loss_restarts_time_) time_ = 0;
+          lose_times();
           return emit({.kind = LandmarkKind::kOverflow});
         case PacketType::kBadSequence:
         case PacketType::kReserved:
-          if (loss_restarts_time_) time_ = 0;
+          lose_times();
           return emit({.kind = LandmarkKind::kGap});
         default:
           return;
@@ -105,9 +116,18 @@ struct Parts {
     }
 
    private:
+    enum class Clock : std::uint8_t { kUnknown, kLocal, kGlobal };
+
+    void lose_times() {
+      if (loss_restarts_time_) time_ = 0;
+      global_time_.lose();
+    }
+
     std::uint64_t prescale_;
     bool loss_restarts_time_;
+    Clock clock_ = Clock::kUnknown;
     std::uint64_t time_ = 0;
+    GlobalTime global_time_;
   };
   static bool is_monitor_only(const Packet& packet) { return packet.monitor_only; }
   static void write_packet(TextBuffer& out, const Packet& packet, const Config& config,

@@ -74,6 +74,15 @@ inline constexpr ElementField kTimestampField = {.name = "timestamp",
                                                  .form = FieldForm::kTimestamp,
                                                  .column = Column::kTimestamp,
                                                  .value = member<&Element::timestamp>};
+/// Not of a number in Gray code without its upper bits.
+inline constexpr ElementField kElementTimeField = {.name = "timestamp",
+                                                   .form = FieldForm::kTimestamp,
+                                                   .column = Column::kTimestamp,
+                                                   .value = member<&Element::timestamp>,
+                                                   .present = [](const Element& e) {
+                                                     return has<kElementHasTimestamp>(e) ||
+                                                            !has<kElementTimeIsPartial>(e);
+                                                   }};
 inline constexpr ElementField kStartField = {.name = "start",
                                              .form = FieldForm::kHex,
                                              .column = Column::kStart,
@@ -184,7 +193,7 @@ inline constexpr std::array kExceptionFields = {
     kCyclesField,
 };
 
-inline constexpr std::array kTimestampFields = {kTimestampField, kPartialMark, kFrequencyMark,
+inline constexpr std::array kTimestampFields = {kElementTimeField, kPartialMark, kFrequencyMark,
                                                 kCyclesField};
 
 inline constexpr std::array kInstrumentationFields = {

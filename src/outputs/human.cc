@@ -206,6 +206,11 @@ void write_note(TextBuffer& out, const Element& element) {
       out.put("end of trace");
       break;
     case ElementKind::kTimestamp:
+      if ((element.flags & (kElementHasTimestamp | kElementTimeIsPartial)) ==
+          kElementTimeIsPartial) {
+        out.put("time unknown: the upper bits of its Gray code were not sent");
+        break;
+      }
       out.put("time ");
       out.dec(element.timestamp);
       out.put(partial_time_words(element));

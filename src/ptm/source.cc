@@ -1,5 +1,7 @@
 #include "waymark/ptm/source.h"
 
+#include <algorithm>
+
 #include "decoder_count.h"
 #include "findings.h"
 #include "waymark/protocol/packet_source_inl.h"
@@ -98,6 +100,7 @@ struct Parts {
             emit({.value = packet.exception, .kind = LandmarkKind::kException});
           return;
         case PacketType::kAsync:
+          if (packet.in_packet) known_bits_ = 0;
           return emit({.kind = LandmarkKind::kAlign});
         case PacketType::kIsync:
           return isync(packet, emit);
@@ -111,11 +114,15 @@ struct Parts {
                        .kind = LandmarkKind::kContext,
                        .whole = packet.type == PacketType::kContextId});
         case PacketType::kTimestamp:
+          known_bits_ = std::max<unsigned>(known_bits_, packet.timestamp_bits);
+          // Without its upper bits, a number in Gray code has no value.
+          if (gray_ && known_bits_ < bits_) return;
           return emit({.value = gray_ ? from_gray(packet.timestamp) : packet.timestamp,
                        .kind = LandmarkKind::kTimestamp,
                        .whole = packet.timestamp_bits >= bits_});
         case PacketType::kBadSequence:
         case PacketType::kReserved:
+          known_bits_ = 0;
           return emit({.kind = LandmarkKind::kGap});
         default:
           return;
@@ -138,6 +145,7 @@ struct Parts {
 
     bool gray_ = false;
     unsigned bits_ = 0;
+    unsigned known_bits_ = 0;
   };
   static std::size_t length_from_index(const Packet& packet, const Parser& /*parser*/) {
     return packet.length;

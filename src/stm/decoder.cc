@@ -217,8 +217,11 @@ bool Decoder::make(const Packet& packet, Element& element) {
       take_version(packet);
       return false;
     case PacketType::kGerr:
+      // The error is of no master.
       clear_state();
-      break;
+      fill(packet, kSwGlobalError, SwTraceKind::kData, element);
+      id_valid_ = !quirks_.gerr_leaves_ids_unknown;
+      return true;
     case PacketType::kMerr:
       channel_ = 0;
       break;

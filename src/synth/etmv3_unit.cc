@@ -17,10 +17,10 @@ etmv3::Config Etmv3Unit::make_config(const UnitOptions& options, const std::stri
   config.etmidr = 0x4100F250;
   config.etmtraceidr = options.trace_id;
   config.etmcr = control_bits(options);
-  config.etmccer = 1U << 22 | 1U << 29;  // 64-bit timestamps.
+  config.etmccer = 1U << 22 | 1U << 28 | 1U << 29;  // 64-bit timestamps in natural binary.
   if (const MCore* const m = m_core(core_name, options.protocol)) {
     config.etmidr = m->version;
-    config.etmccer = 1U << 22;  // 48-bit timestamps.
+    config.etmccer = 1U << 22 | 1U << 28;  // 48-bit timestamps.
   }
   return config;
 }

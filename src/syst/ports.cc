@@ -15,6 +15,7 @@ void PortReader::give(std::uint16_t key, Port& port, Frame& frame) {
     frame.index = port.origins.front().index;
     frame.time = port.origins.front().time;
     frame.has_time = port.origins.front().has_time;
+    frame.time_is_partial = port.origins.front().is_partial;
   }
   frame.trace_id = static_cast<TraceId>(key >> 8);
   frame.channel = key & 0xFFU;
@@ -25,7 +26,8 @@ void PortReader::add(const Element& element) {
   if (element.kind != ElementKind::kItmTrace) return;
   const auto kind = static_cast<ItmKind>(element.extra & kItmKindMask);
   if (kind == ItmKind::kGlobalTimestamp && (element.flags & kElementHasTimestamp) != 0) {
-    times_[element.trace_id] = element.timestamp;
+    times_[element.trace_id] = {.time = element.timestamp,
+                                .is_partial = (element.flags & kElementTimeIsPartial) != 0};
     return;
   }
   if (kind != ItmKind::kSoftware) return;
@@ -41,7 +43,8 @@ void PortReader::add(const Element& element) {
   constexpr std::uint64_t kApart = 64;
   if (port.origins.size() < kAll || port.size - port.origins.back().offset >= kApart) {
     if (port.origins.size() >= kMost) port.origins.erase(port.origins.begin() + 1);
-    port.origins.push_back({port.size, element.index, has_time ? time->second : 0, has_time});
+    port.origins.push_back({port.size, element.index, has_time ? time->second.time : 0, has_time,
+                            has_time && time->second.is_partial});
   }
   std::array<std::uint8_t, 8> bytes;
   const std::size_t size = std::min<std::size_t>(element.extra_value, bytes.size());

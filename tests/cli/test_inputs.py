@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from support.device_tree import make_tree
 from support.elf import make_elf
+from support.frames import last_frame
 from support.programs import HANG_SECONDS
 from support.snapshots import edit, make_good, make_snapshot
-from support.trace_bytes import ATOM_E, ETMV4_REGISTERS, ETMV4_START, ITM_SYNC, LOOP_PROGRAM, STM_START, framed
+from support.trace_bytes import (ATOM_E, ETMV4_REGISTERS, ETMV4_START, ITM_ROUND, ITM_SYNC, LOOP_PROGRAM, STM_START,
+                                 framed)
 
 ETMV4 = ('--protocol', 'etmv4', *ETMV4_REGISTERS)
 RANGE = '+2  insns'
@@ -347,6 +349,15 @@ def test_info_sums_up_trace_ids_that_are_damage(run, damaged_frames):
     assert len(result.lines) < 20
     run(*options, '--all-ids').has('  0x10 ', '  0x20 ', '  0x5f ').lacks('more IDs')
     assert len(run(*options, '--format', 'json').json()['sources']) == 65
+
+
+def test_info_counts_the_markers_of_frames(run, tmp_path):
+    frames = last_frame(0x10, ITM_SYNC + ITM_ROUND[:2]) + last_frame(0x7D, b'\1\1\1') + last_frame(0x7B, b'\1')
+    (tmp_path / 'x.bin').write_bytes(frames)
+    options = ('info', 'x.bin', '--framing', 'mem', '--source', '0x10=itm')
+    run(*options).has('3 trigger markers', '1 flush marker').lacks('reserved')
+    value = run(*options, '--format', 'json').json()
+    assert (value['trigger_markers'], value['flush_markers']) == (3, 1)
 
 
 def test_info_as_json_has_what_the_text_has(run, quicksort, damaged_frames):

@@ -46,6 +46,15 @@ TEST(Etmv3Config, only_v7_m_has_the_exceptions_of_m) {
   EXPECT_FALSE(config.v7m());
 }
 
+TEST(Etmv3Config, timestamps_are_in_gray_code_if_the_register_says_so) {
+  EXPECT_FALSE(Config{}.gray_timestamps()) << "The register is not known.";
+  Config config;
+  config.etmccer = 0x344008F2;
+  EXPECT_FALSE(config.gray_timestamps());
+  config.etmccer = 0x244008F2;
+  EXPECT_TRUE(config.gray_timestamps());
+}
+
 TEST(Etmv3Config, timestamps_have_48_or_64_bits) {
   Config config;
   EXPECT_EQ(config.timestamp_bytes(), 7U);

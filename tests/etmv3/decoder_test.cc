@@ -223,7 +223,8 @@ TEST_F(Etmv3Decoder, registers_that_the_bytes_deny_are_named_once) {
 
 // ---- Timestamps; etmv3.md 6.5 and 11 ------------------------------------------------------------
 
-/// The timestamps of a stream: those with unknown upper bits in brackets.
+/// The timestamps of a stream: those with unknown upper bits in brackets, and without a value if
+/// they have none.
 std::string times(const Config& config, const std::vector<std::uint8_t>& bytes,
                   const DecoderQuirks& quirks = {}) {
   const image::Image image;
@@ -240,6 +241,10 @@ std::string times(const Config& config, const std::vector<std::uint8_t>& bytes,
     while (decoder.drain({&element, 1}) != 0) {
       if (element.kind != ElementKind::kTimestamp) continue;
       const bool partial = (element.flags & kElementTimeIsPartial) != 0;
+      if ((element.flags & kElementHasTimestamp) == 0) {
+        text += "[no value] ";
+        continue;
+      }
       text += fmt::format(fmt::runtime(partial ? "[{:x}] " : "{:x} "), element.timestamp);
     }
   }
@@ -258,6 +263,17 @@ TEST_F(Etmv3Decoder, upper_bits_of_a_time_are_unknown_until_they_were_sent) {
   EXPECT_EQ(times(config, joined({async(), isync(), low, seven, low})),
             "[85] 40000000001 40000000085 ");
   EXPECT_EQ(times(config, joined({async(), isync(), low}), DecoderQuirks::reference()), "85 ");
+}
+
+TEST_F(Etmv3Decoder, times_in_gray_code_are_converted_and_have_no_value_until_they_are_whole) {
+  const std::vector<std::uint8_t> low = {0x42, 0x0D};
+  const std::vector<std::uint8_t> seven = {0x42, 0x86, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00};
+  const auto all = joined({async(), isync(), low, seven, low});
+  config.etmccer = 0;
+  EXPECT_EQ(times(config, all), "[no value] 4 9 ");
+  EXPECT_EQ(times(config, all, {.timestamps_not_converted = true}), "[d] 6 d ");
+  config.etmccer = 1U << 28;
+  EXPECT_EQ(times(config, all), "[d] 6 d ");
 }
 
 TEST_F(Etmv3Decoder, upper_bits_of_a_time_are_unknown_after_a_loss) {

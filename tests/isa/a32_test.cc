@@ -67,6 +67,37 @@ TEST(A32, each_row_without_a_target) {
   }
 }
 
+TEST(A32, exception_returns_are_marked_on_demand) {
+  Options plain = kAll;
+  plain.quirks = {};
+  Options options = plain;
+  options.aarch32_exception_returns = true;
+  const std::pair<std::uint32_t, const char*> returns[] = {{0xe25ef004, "subs pc, lr, #4"},
+                                                           {0xe1b0f00e, "movs pc, lr"},
+                                                           {0xe160006e, "eret"},
+                                                           {0xf8900a00, "rfeia r0"},
+                                                           {0xf8bd0a00, "rfeia sp!"},
+                                                           {0xe8fd8003, "ldm sp!, {r0, r1, pc}^"},
+                                                           {0x025ef004, "subseq pc, lr, #4"},
+                                                           {0xe05ef001, "subs pc, lr, r1"}};
+  for (const auto& [opcode, text] : returns) {
+    EXPECT_EQ(classify_one(Isa::kA32, opcode, options).subtype, kV8ExceptionReturn) << text;
+    EXPECT_EQ(classify_one(Isa::kA32, opcode, options).type, kIndirectBranch) << text;
+    EXPECT_EQ(classify_one(Isa::kA32, opcode, plain).subtype, kNone) << text;
+  }
+  const std::pair<std::uint32_t, const char*> others[] = {{0xe24ef004, "sub pc, lr, #4"},
+                                                          {0xe1a0f00e, "mov pc, lr"},
+                                                          {0xe12fff1e, "bx lr"},
+                                                          {0xe12fff11, "bx r1"},
+                                                          {0xe8bd8003, "pop {r0, r1, pc}"},
+                                                          {0xe49df004, "pop {pc}"},
+                                                          {0xe35ef004, "cmpp lr, #4"},
+                                                          {0xe59ff000, "ldr pc, [pc]"},
+                                                          {0xe8908002, "ldm r0, {r1, pc}"}};
+  for (const auto& [opcode, text] : others)
+    EXPECT_NE(classify_one(Isa::kA32, opcode, options).subtype, kV8ExceptionReturn) << text;
+}
+
 TEST(A32, conditions_below_14_make_any_instruction_conditional) {
   for (std::uint32_t condition = 0; condition < 16; ++condition) {
     const std::uint32_t field = condition << 28;

@@ -13,6 +13,18 @@ struct Case {
   InstrSubtype subtype = kNone;
 };
 
+TEST(T32, exception_returns_are_marked_on_demand) {
+  Options options = kAll;
+  options.aarch32_exception_returns = true;
+  // Memory order: the first halfword is the low one.
+  for (const std::uint32_t opcode : {0x8f04f3deU, 0x8f00f3deU, 0xc000e810U, 0xc000e990U}) {
+    EXPECT_EQ(classify_one(Isa::kT32, opcode, options).subtype, kV8ExceptionReturn) << opcode;
+    EXPECT_EQ(classify_one(Isa::kT32, opcode).subtype, kNone) << opcode;
+  }
+  EXPECT_EQ(classify_one(Isa::kT32, 0x8010e8bd, options).subtype, kV7ImpliedReturn) << "pop.w";
+  EXPECT_EQ(classify_one(Isa::kT32, 0x8f00f3c3, options).subtype, kNone) << "bxj r3";
+}
+
 TEST(T32, each_row_without_a_target) {
   const Case cases[] = {
       {"bx r3", 0x47180000, 2, kIndirectBranch},

@@ -32,11 +32,11 @@ TEST(StmDecoder, a_timestamp_belongs_to_its_packet) {
             "31 EO_TRACE( [end-of-trace])\n");
 }
 
-TEST(StmDecoder, global_error_invalidates_the_master) {
+TEST(StmDecoder, global_error_sets_master_and_channel_to_zero) {
   EXPECT_EQ(bench().elements(kStart + "141 305 F277 411 142 412"),
             "0 NO_SYNC( [init-decoder])\n"
             "16 SWTRACE({Global Error.})\n"
-            "18 SWTRACE((Ma:0x??; Ch:0x?\?) 0x11; )\n"
+            "18 SWTRACE( (Ma:0x00; Ch:0x00) 0x11; )\n"
             "21 SWTRACE( (Ma:0x42; Ch:0x00) 0x12; )\n"
             "22 EO_TRACE( [end-of-trace])\n");
 }

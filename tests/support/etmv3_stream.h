@@ -19,7 +19,7 @@ inline etmv3::Config random_etmv3_config(Random& random) {
   config.etmtraceidr = 1 + random.below(0x6F);
   config.etmidr = 0x41000200U | random.below(6) << 4;
   if (random.one_in(4)) config.etmidr |= 1U << 20;
-  config.etmccer = (random.coin() ? 1U << 26 : 0U) | (random.coin() ? 1U << 29 : 0U);
+  config.etmccer = random.below(2) << 26 | random.below(4) << 28;
   config.etmcr =
       random.below(4) << 14 | (random.coin() ? 1U << 12 : 0U) | (random.coin() ? 1U << 28 : 0U);
   if (random.coin()) config.etmcr |= random.below(4) << 2 | (random.coin() ? 2U : 0U);

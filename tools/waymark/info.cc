@@ -120,6 +120,18 @@ void write_source(TextBuffer& out, const Contents& contents, const inputs::Captu
                       counts.sync_points, counts.unsynced_bytes));
 }
 
+/// What frames carry under IDs of their own; frames.md 1.1.
+constexpr TraceId kFlushId = 0x7B;
+constexpr TraceId kTriggerId = 0x7D;
+
+/// The facts about frames that no source has.
+void write_markers(TextBuffer& out, const inputs::Capture& capture) {
+  if (const std::uint64_t triggers = capture.id_bytes()[kTriggerId]; triggers != 0)
+    out.put(fmt::format("          {}\n", counted(triggers, "trigger marker")));
+  if (const std::uint64_t flushes = capture.id_bytes()[kFlushId]; flushes != 0)
+    out.put(fmt::format("          {}\n", counted(flushes, "flush marker")));
+}
+
 void write_text(TextBuffer& out, const std::string& path, const Contents& contents) {
   const inputs::Capture& capture = contents.capture;
   out.put(fmt::format("input     {} ({})\n", escaped(inputs::input_name(path)),
@@ -135,6 +147,7 @@ void write_text(TextBuffer& out, const std::string& path, const Contents& conten
   }
   out.put(fmt::format("trace     {}, {}, {}\n", escaped(inputs::trace_name(capture)),
                       counted(capture.trace().size(), "byte"), framing_words(capture.framing())));
+  write_markers(out, capture);
   if (!contents.index.empty()) out.put(fmt::format("index     {}\n", escaped(contents.index)));
   if (capture.recording() != nullptr) write_recording_text(out, capture, contents.processes);
 
@@ -254,6 +267,8 @@ void write_json(TextBuffer& out, const std::string& path, const Contents& conten
   put_list(out, "ids_without_source", without_source, [&](TraceId id) {
     out.put(fmt::format(R"({{"id":{},"bytes":{}}})", id, capture.id_bytes()[id]));
   });
+  out.put(fmt::format(R"(,"trigger_markers":{},"flush_markers":{})", capture.id_bytes()[kTriggerId],
+                      capture.id_bytes()[kFlushId]));
   put_list(out, "image", capture.image().regions(), [&](const image::RegionInfo& region) {
     out.put(fmt::format(R"({{"first":"0x{:x}","last":"0x{:x}",)", region.first, region.last));
     put_text(out, "space", image::space_name(region.space));

@@ -32,6 +32,11 @@ struct Config {
   /// The Hyp bit of I-sync packets is meaningful.
   [[nodiscard]] constexpr bool has_virtualization() const { return bit<26>(etmccer); }
   [[nodiscard]] constexpr unsigned timestamp_bits() const { return bit<29>(etmccer) ? 64 : 48; }
+  /// Timestamps count in Gray code, not in binary.  Binary if the register is not known: all units
+  /// of which a capture is known count so.
+  [[nodiscard]] constexpr bool gray_timestamps() const {
+    return etmccer.given() && !bit<28>(etmccer);
+  }
   /// The largest number of bytes in the payload of a timestamp packet.
   [[nodiscard]] constexpr unsigned timestamp_bytes() const {
     return timestamp_bits() == 64 ? 9 : 7;

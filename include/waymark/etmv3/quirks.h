@@ -122,6 +122,8 @@ struct DecoderQuirks {
   bool clrm_is_a_branch = false;
   /// isa::Quirks::reads_four_bytes: an E atom at a BX LR that is the last halfword of the memory.
   bool reads_four_bytes = false;
+  /// Timestamps in Gray code are given unchanged: `42 0d` with ETMCCER[28] 0 (1).
+  bool timestamps_not_converted = false;
 
   /// By their row in kDecoderQuirks.
   static constexpr DecoderQuirks of(QuirkSet set);
@@ -129,7 +131,7 @@ struct DecoderQuirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<DecoderQuirks>, 14> kDecoderQuirks{{
+inline constexpr std::array<NamedQuirk<DecoderQuirks>, 15> kDecoderQuirks{{
     {"cancels_lone_range_only", &DecoderQuirks::cancels_lone_range_only},
     {"forgets_direct_interworking", &DecoderQuirks::forgets_direct_interworking},
     {"stale_context_isa", &DecoderQuirks::stale_context_isa},
@@ -144,6 +146,7 @@ inline constexpr std::array<NamedQuirk<DecoderQuirks>, 14> kDecoderQuirks{{
     {"newer_branches_unconditional", &DecoderQuirks::newer_branches_unconditional},
     {"clrm_is_a_branch", &DecoderQuirks::clrm_is_a_branch},
     {"reads_four_bytes", &DecoderQuirks::reads_four_bytes},
+    {"timestamps_not_converted", &DecoderQuirks::timestamps_not_converted},
 }};
 
 constexpr DecoderQuirks DecoderQuirks::of(QuirkSet set) { return chosen(kDecoderQuirks, set); }

@@ -84,6 +84,9 @@ struct Quirks {
   /// A cancel of 0x80000000 or more elements is one of a negative number, and cancels nothing.
   /// `f7 2e ff ff ff ff 0f 2d 01` with MAXSPEC 2
   bool cancel_is_signed = false;
+  /// SUBS PC, LR, ERET, RFE and LDM^ are plain indirect branches under ETE, although no packet
+  /// states that they are exception returns.  `f7` at SUBS PC, LR
+  bool aarch32_exception_returns_unknown = false;
   /// The walk to an exception's return address is also tried if that address is before the current
   /// one.  `95 02 06 05 95 01`
   bool exception_walk_goes_back = false;
@@ -102,7 +105,7 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 30> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 31> kQuirks{{
     {"pe_reset_is_bad", &Quirks::pe_reset_is_bad},
     {"discard_loses_instrumentation", &Quirks::discard_loses_instrumentation},
     {"source_address_not_cancelled", &Quirks::source_address_not_cancelled},
@@ -133,6 +136,7 @@ inline constexpr std::array<NamedQuirk<Quirks>, 30> kQuirks{{
     {"bad_packet_loses_queue", &Quirks::bad_packet_loses_queue},
     {"max_speculation_is_signed", &Quirks::max_speculation_is_signed},
     {"cancel_is_signed", &Quirks::cancel_is_signed},
+    {"aarch32_exception_returns_unknown", &Quirks::aarch32_exception_returns_unknown},
 }};
 
 /// The quirks that only versions before 1.8.0 have.

@@ -87,6 +87,7 @@ class TimeSurvey {
   std::set<TraceId> sources_;
   std::set<TraceId> local_;
   bool timestamps_ = false;
+  bool least_ = false;  ///< Partial global times of an ITM, whose local ones are better.
 };
 
 /// Gives elements their times, which never decrease.  One owner; not thread safe.

@@ -95,6 +95,9 @@ struct Options {
   bool wfi_wfe_waypoints = false;
   bool track_it_block = false;
   bool a64_opcode_check = false;  ///< A64 words with zero upper halves are kInvalidOpcode.
+  /// Exception returns of A32 and T32 have the subtype of one, as those of A64: for trace without a
+  /// packet for them.
+  bool aarch32_exception_returns = false;
   Quirks quirks = {};
   friend bool operator==(const Options&, const Options&) = default;
 };

@@ -10,6 +10,7 @@
 #include "waymark/base/diagnostic.h"
 #include "waymark/element/element.h"
 #include "waymark/itm/config.h"
+#include "waymark/itm/global_time.h"
 #include "waymark/itm/packet.h"
 
 namespace waymark::itm {
@@ -71,16 +72,9 @@ class Decoder {
     }
   };
 
-  struct GlobalTime {
-    std::uint64_t value = 0;
-    std::uint8_t lower_bits = 0;  ///< The number of its low bits that are known.
-    bool lower_seen = false;
-    bool waits_for_upper = true;  ///< The upper half is not known.
-    bool clock_change = false;    ///< Since the last element.
-  };
-
   void clear_state();
-  void lose_local_time();
+  void lose_times();
+  void reset_global_time();
   /// Makes the element of a synchronised packet; false: it has none.
   bool make(const Packet& packet, Element& element);
   void make_data(const Packet& packet, Element& element);

@@ -39,6 +39,9 @@ struct Quirks {
   /// The local time begins at 0 again after an overflow, after a bad packet and where the stream is
   /// not synchronised.  `c0 64 70 c0 14`
   bool loss_restarts_time = false;
+  /// A global time has no element before its first upper half, is whole after an overflow, and
+  /// begins at 0 again where the stream is not synchronised.  `94 05`
+  bool global_time_is_whole = false;
 
   /// By their row in kQuirks.
   static constexpr Quirks of(QuirkSet set);
@@ -46,7 +49,7 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 12> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 13> kQuirks{{
     {"search_by_block", &Quirks::search_by_block},
     {"empty_unsynchronised", &Quirks::empty_unsynchronised},
     {"goes_on_after_bad_packet", &Quirks::goes_on_after_bad_packet},
@@ -59,6 +62,7 @@ inline constexpr std::array<NamedQuirk<Quirks>, 12> kQuirks{{
     {"upper_half_alone", &Quirks::upper_half_alone},
     {"contradictions_unreported", &Quirks::contradictions_unreported},
     {"loss_restarts_time", &Quirks::loss_restarts_time},
+    {"global_time_is_whole", &Quirks::global_time_is_whole},
 }};
 
 constexpr Quirks Quirks::of(QuirkSet set) { return chosen(kQuirks, set); }

@@ -38,6 +38,9 @@ struct Quirks {
   /// The master and the channel are not known after a VERSION packet, which sets both to 0. Capture
   /// stm_only, Idx:2873
   bool version_leaves_ids_unknown = false;
+  /// The master and the channel are not known after a GERR packet, which sets both to 0.  Nibbles
+  /// F277 412
+  bool gerr_leaves_ids_unknown = false;
   /// A VERSION packet does not set the master and the channel to 0.  Nibbles 114 335 F003 412
   bool version_keeps_ids = false;
 
@@ -47,7 +50,7 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 10> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 11> kQuirks{{
     {"index_of_next_byte", &Quirks::index_of_next_byte},
     {"coresight_packets_only", &Quirks::coresight_packets_only},
     {"stale_error_type", &Quirks::stale_error_type},
@@ -58,6 +61,7 @@ inline constexpr std::array<NamedQuirk<Quirks>, 10> kQuirks{{
     {"contradictions_unreported", &Quirks::contradictions_unreported},
     {"unsynced_bytes_miscounted", &Quirks::unsynced_bytes_miscounted},
     {"version_leaves_ids_unknown", &Quirks::version_leaves_ids_unknown},
+    {"gerr_leaves_ids_unknown", &Quirks::gerr_leaves_ids_unknown},
 }};
 
 /// The quirks that only versions before 1.8.0 have.

@@ -40,6 +40,7 @@ class PortReader {
       TraceIndex index;
       std::uint64_t time;
       bool has_time;
+      bool is_partial;
     };
     std::deque<Origin> origins;
   };
@@ -50,7 +51,11 @@ class PortReader {
 
   FrameSink& sink_;
   std::map<std::uint16_t, Port> ports_;  ///< By trace ID and port.
-  std::map<TraceId, std::uint64_t> times_;
+  struct Time {
+    std::uint64_t time = 0;
+    bool is_partial = false;
+  };
+  std::map<TraceId, Time> times_;
 };
 
 }  // namespace waymark::syst
