@@ -126,6 +126,7 @@ void Decoder::report_inside_instruction(std::uint64_t address) {
 // See etmv4-ete.md 4.7.
 bool Decoder::commit_source_address(const Entry& entry) {
   if (!traits_.follows) return true;
+  if (pops_before_walk() && !pop_return_stack(entry.index)) return false;
   refill(credit_);
   expected_start_.reset();
   const std::uint64_t source = entry.value;
@@ -188,9 +189,10 @@ bool Decoder::fail_source(BlockEnd ended, TraceIndex index) {
 
 // See etmv4-ete.md 4.7b.  The entry is the oldest of the queue.
 bool Decoder::commit_q() {
+  const Entry entry = queue_.front();
+  if (pops_before_walk() && !pop_return_stack(entry.index)) return false;
   refill(credit_);
   expected_start_.reset();
-  const Entry entry = queue_.front();
   const TraceIndex index = entry.index;
   Arrival to{std::nullopt, entry};
   if (entry.flag) {

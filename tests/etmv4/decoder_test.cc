@@ -590,6 +590,16 @@ TEST_F(Etmv4DecoderQ, its_missing_address_is_an_error_which_the_quirk_makes_fata
   EXPECT_EQ(run({0xAC, 0x02, 0x73, 0x95, 0x06}), "error: No address follows a Q packet.\nfailed\n");
 }
 
+TEST_F(Etmv4DecoderQ, it_begins_at_the_target_that_a_return_takes_from_the_return_stack) {
+  return_stack();
+  EXPECT_EQ(run({0xDA, 0xF7, 0xA5, 0x05, 0x02, 0xF7, 0xF7}),
+            "24 1000-1008 x2 N BR\n24 1008-100c x1 E BR link\n25 1018-1020 x2 E iBR ret\n"
+            "26 nopath 100c->1014 x2\n29 1014-1018 x1 E BR\n30 1010-1014 x1 E iBR\n");
+  quirks.source_and_q_do_not_pop = true;
+  EXPECT_THAT(run({0xDA, 0xF7, 0xA5, 0x05, 0x02}),
+              testing::EndsWith("26 1020-1028 x2 E iBR eret\n"));
+}
+
 TEST_F(Etmv4DecoderQ, quirk_it_deletes_the_next_entry) {
   speculate(2);
   EXPECT_EQ(run({0xA5, 0x00, 0x02, 0xF6, 0xF6, 0xF6}),
@@ -641,6 +651,17 @@ TEST_F(EteDecoder, a_source_address_at_an_eret_gives_the_return_unless_the_quirk
   EXPECT_EQ(run({0xB4, 0x09}), "24 1000-1028 x10 E iBR eret\n24 EXCEPTION_RET()\n");
   quirks.source_address_after_state = true;
   EXPECT_EQ(run({0xB4, 0x09}), "24 1000-1028 x10 E iBR eret\n");
+}
+
+TEST_F(EteDecoder, a_source_address_follows_the_target_that_a_return_takes_from_the_return_stack) {
+  return_stack();
+  EXPECT_EQ(run({0xDA, 0xF7, 0xB4, 0x05, 0xF7}),
+            "24 1000-1008 x2 N BR\n24 1008-100c x1 E BR link\n25 1018-1020 x2 E iBR ret\n"
+            "26 100c-1018 x3 E BR\n28 1010-1014 x1 E iBR\n");
+  EXPECT_THAT(run({0xF7, 0xF7, 0xB4, 0x05}),
+              testing::EndsWith("no call is on the return stack.\n26 NO_SYNC( [bad-packet])\n"));
+  quirks.source_and_q_do_not_pop = true;
+  EXPECT_THAT(run({0xDA, 0xF7, 0xB4, 0x05}), testing::EndsWith("26 1014-1018 x1 E BR\n"));
 }
 
 TEST_F(EteDecoder, a_source_address_with_link_pushes_for_the_return_stack) {

@@ -351,6 +351,10 @@ class Decoder : private DecoderState {
   void select_memory(TraceIndex index);
   flow::Stretch walk(decltype(flow::walk_to)& how, const flow::Destination& to);
   bool pop_return_stack(TraceIndex index);
+  /// The return stack has the place where a source address or a Q element begins.
+  [[nodiscard]] bool pops_before_walk() const {
+    return path_.pop_pending && !quirks_.source_and_q_do_not_pop;
+  }
   void fail_pop(TraceIndex index);
   void settle_atoms(Entry& entry, std::uint64_t atoms, std::uint32_t done);
   [[nodiscard]] bool is_exception_return(const flow::Block& block) const {

@@ -79,6 +79,9 @@ struct Quirks {
   /// A bad packet, or one that the end of the trace cuts, deletes the timestamps, cycle counts,
   /// events and markers that wait for the next P0 element.  `02 05 05`
   bool bad_packet_loses_queue = false;
+  /// A source address or a Q element after a return leaves the target of the return on the return
+  /// stack.  `da f7 b4 05` with RS
+  bool source_and_q_do_not_pop = false;
   /// The walk to an exception's return address is also tried if that address is before the current
   /// one.  `95 02 06 05 95 01`
   bool exception_walk_goes_back = false;
@@ -99,7 +102,7 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 28> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 29> kQuirks{{
     {"pe_reset_is_bad", &Quirks::pe_reset_is_bad},
     {"discard_loses_instrumentation", &Quirks::discard_loses_instrumentation},
     {"source_address_not_cancelled", &Quirks::source_address_not_cancelled},
@@ -128,6 +131,7 @@ inline constexpr std::array<NamedQuirk<Quirks>, 28> kQuirks{{
     {"markers_since_ete_1_1", &Quirks::markers_since_ete_1_1},
     {"trace_info_empties_stack", &Quirks::trace_info_empties_stack},
     {"bad_packet_loses_queue", &Quirks::bad_packet_loses_queue},
+    {"source_and_q_do_not_pop", &Quirks::source_and_q_do_not_pop},
 }};
 
 /// The quirks that only versions before 1.8.0 have.
