@@ -37,7 +37,7 @@ struct Decoder::RangeSink {
   flow::Turn indirect(const Block& block) {
     if (!decoder->is_exception_return(block)) return flow::Turn::kOn;
     decoder->output_.write_at(out, end);
-    decoder->emit(ElementKind::kExceptionReturn, index);
+    decoder->return_from_exception(index);
     out = decoder->output_.at();
     return out == end ? flow::Turn::kStuckAfter : flow::Turn::kOn;
   }
@@ -70,7 +70,7 @@ struct Decoder::StagedSink {
   static bool needs_stack() { return false; }
   void pass(const Block& block, bool taken) const { decoder->emit_range(block, index, taken); }
   [[nodiscard]] flow::Turn indirect(const Block& block) const {
-    if (decoder->is_exception_return(block)) decoder->emit(ElementKind::kExceptionReturn, index);
+    if (decoder->is_exception_return(block)) decoder->return_from_exception(index);
     return flow::Turn::kOn;
   }
 };
@@ -111,7 +111,7 @@ bool Decoder::commit_checked(TraceIndex index, std::uint64_t& atoms, std::uint32
   --left;
   if (!check_image(sink.block, executed, index)) return false;
   emit_range(sink.block, index, executed);
-  if (executed && is_exception_return(sink.block)) emit(ElementKind::kExceptionReturn, index);
+  if (executed && is_exception_return(sink.block)) return_from_exception(index);
   return true;
 }
 
@@ -288,7 +288,7 @@ unsigned Decoder::run_short_row(TraceIndex index, std::uint32_t headers, unsigne
   Element* out = at + done;
   if (returns) {
     output_.write_at(out, end);
-    emit(ElementKind::kExceptionReturn, packet_index_);
+    return_from_exception(packet_index_);
     out = output_.at();
   }
   rest_.left = 0;
@@ -335,6 +335,12 @@ void Decoder::take_held() {
 void Decoder::apply_address(std::uint64_t address, std::uint8_t is) {
   path_.calls_forgotten = false;
   path_.go_to(address, isa_of(mode_.is_64bit, is));
+}
+
+// The trace unit never compares the target of such a branch with its return stack.
+void Decoder::return_from_exception(TraceIndex index) {
+  if (!quirks_.exception_return_pops) path_.pop_pending = false;
+  emit(ElementKind::kExceptionReturn, index);
 }
 
 bool Decoder::pop_return_stack(TraceIndex index) {

@@ -139,7 +139,7 @@ bool Decoder::commit_entry(Entry& entry) {
     }
     case EntryKind::kExceptionReturn:
       expected_start_.reset();
-      emit(ElementKind::kExceptionReturn, entry.index);
+      return_from_exception(entry.index);
       break;
     case EntryKind::kTransactionStart:
       emit_transaction(entry);

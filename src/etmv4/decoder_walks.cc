@@ -31,6 +31,9 @@ bool Decoder::commit_exception() {
   const Entry entry = queue_.front();
   // The trace has given the target of the branch, so it did not match the return stack.
   if (entry.flag && !quirks_.exception_pops_stated_target) path_.pop_pending = false;
+  if (path_.pop_pending && !quirks_.exception_return_pops && m_profile() &&
+      queue_.next_address() == kTailChain)
+    path_.pop_pending = false;
   if (path_.pop_pending && !pop_return_stack(entry.index)) return false;
   refill(credit_);
   expected_start_.reset();
@@ -152,7 +155,7 @@ bool Decoder::commit_source_address(const Entry& entry) {
   if (quirks_.source_address_after_state) walked.isa = path_.isa;
   emit_walk(entry.index, walked);
   if (!quirks_.source_address_after_state && last.subtype == isa::InstrSubtype::kV8ExceptionReturn)
-    emit(ElementKind::kExceptionReturn, entry.index);
+    return_from_exception(entry.index);
   return true;
 }
 

@@ -477,6 +477,16 @@ TEST_F(Etmv4Decoder, a_return_without_a_call_is_an_error_at_the_next_atom) {
             "[bad-packet])\n");
 }
 
+TEST_F(Etmv4Decoder, an_exception_return_takes_nothing_from_the_return_stack) {
+  return_stack();
+  EXPECT_THAT(run({0xDA, 0x95, 0x09, 0xF7, 0x07, 0xF7, 0x95, 0x00, 0xF6}),
+              testing::EndsWith("27 1024-1028 x1 E iBR eret\n28 EXCEPTION_RET()\n"
+                                "32 1000-1008 x2 N BR\n"));
+  quirks.exception_return_pops = true;
+  EXPECT_THAT(run({0xDA, 0x95, 0x09, 0xF7, 0x07, 0xF7}),
+              testing::EndsWith("28 EXCEPTION_RET()\n29 100c-1010 x1 E iBR ret\n"));
+}
+
 TEST_F(Etmv4Decoder, trace_on_empties_the_return_stack) {
   return_stack();
   EXPECT_EQ(run({0xDA, 0x04, 0x95, 0x06, 0xF7, 0xF7}),
@@ -615,6 +625,15 @@ class EteDecoder : public Etmv4Decoder {
  protected:
   EteDecoder() { ete(); }
 };
+
+TEST_F(EteDecoder, an_eret_takes_nothing_from_the_return_stack) {
+  return_stack();
+  EXPECT_THAT(run({0xDA, 0x95, 0x09, 0xF7, 0xF7}),
+              testing::EndsWith("27 1024-1028 x1 E iBR eret\n27 EXCEPTION_RET()\n"));
+  quirks.exception_return_pops = true;
+  EXPECT_THAT(run({0xDA, 0x95, 0x09, 0xF7, 0xF7}),
+              testing::EndsWith("27 EXCEPTION_RET()\n28 100c-1010 x1 E iBR ret\n"));
+}
 
 TEST_F(EteDecoder, a_source_address_is_a_taken_branch_there) {
   EXPECT_EQ(run({0xB4, 0x01, 0xF7}), "24 1000-1008 x2 E BR\n26 100c-1010 x1 E iBR ret\n");
@@ -895,6 +914,17 @@ TEST_F(Etmv4DecoderM, quirk_v8m_exception_return_is_not_p0) {
   EXPECT_EQ(run_m({0x07, 0x2D, 0x01}),
             "20 EXCEPTION_RET()\nerror: The trace commits more elements than are outstanding.\n"
             "21 NO_SYNC( [bad-packet])\n");
+}
+
+TEST_F(Etmv4DecoderM, a_tail_chain_takes_nothing_from_the_return_stack) {
+  config.trcconfigr |= 1U << 12;
+  EXPECT_EQ(run_m({0x96, 0x04, 0xF7, 0x07, 0x06, 0x1D, 0x9B, 0x7F, 0xFF, 0xFF, 0xFF, 0x2D, 0x03}),
+            "22 1008-100a x1 E iBR implied T32\n23 EXCEPTION_RET()\n24 exception e tail chain\n");
+  EXPECT_EQ(run_m({0x96, 0x04, 0xF7, 0x06, 0x1D, 0x9B, 0x7F, 0xFF, 0xFF, 0xFF, 0x2D, 0x02}),
+            "22 1008-100a x1 E iBR implied T32\n23 exception e tail chain\n");
+  quirks.exception_return_pops = true;
+  EXPECT_THAT(run_m({0x96, 0x04, 0xF7, 0x07, 0x06, 0x1D, 0x9B, 0x7F, 0xFF, 0xFF, 0xFF, 0x2D, 0x03}),
+              testing::HasSubstr("no call is on the return stack"));
 }
 
 TEST_F(Etmv4DecoderM, a_return_address_inside_an_instruction_counts_it_as_the_last_one) {

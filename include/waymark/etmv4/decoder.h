@@ -350,6 +350,7 @@ class Decoder : private DecoderState {
   void select_memory() { select_memory(packet_index_); }
   void select_memory(TraceIndex index);
   flow::Stretch walk(decltype(flow::walk_to)& how, const flow::Destination& to);
+  void return_from_exception(TraceIndex index);
   bool pop_return_stack(TraceIndex index);
   /// The return stack has the place where a source address or a Q element begins.
   [[nodiscard]] bool pops_before_walk() const {

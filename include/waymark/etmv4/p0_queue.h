@@ -96,6 +96,8 @@ class P0Queue {
     entries_.pop_back();
     forget_popped();
   }
+  /// The address that says where the front leads; nullopt: it is missing.
+  [[nodiscard]] std::optional<std::uint64_t> next_address();
   /// Removes the front, and what says where it leads.  Nothing if that is missing: then only the
   /// front was removed.
   std::optional<Arrival> pop_with_arrival();

@@ -82,6 +82,10 @@ struct Quirks {
   /// A source address or a Q element after a return leaves the target of the return on the return
   /// stack.  `da f7 b4 05` with RS
   bool source_and_q_do_not_pop = false;
+  /// The branch that an exception return packet, or an ERET of ETE, stands for can take its target
+  /// from the return stack, and so can one that the next exception makes a tail chain.
+  /// `da f7 07 f7` with RS
+  bool exception_return_pops = false;
   /// The walk to an exception's return address is also tried if that address is before the current
   /// one.  `95 02 06 05 95 01`
   bool exception_walk_goes_back = false;
@@ -102,7 +106,7 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 29> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 30> kQuirks{{
     {"pe_reset_is_bad", &Quirks::pe_reset_is_bad},
     {"discard_loses_instrumentation", &Quirks::discard_loses_instrumentation},
     {"source_address_not_cancelled", &Quirks::source_address_not_cancelled},
@@ -132,6 +136,7 @@ inline constexpr std::array<NamedQuirk<Quirks>, 29> kQuirks{{
     {"trace_info_empties_stack", &Quirks::trace_info_empties_stack},
     {"bad_packet_loses_queue", &Quirks::bad_packet_loses_queue},
     {"source_and_q_do_not_pop", &Quirks::source_and_q_do_not_pop},
+    {"exception_return_pops", &Quirks::exception_return_pops},
 }};
 
 /// The quirks that only versions before 1.8.0 have.
