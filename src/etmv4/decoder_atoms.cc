@@ -175,6 +175,7 @@ bool Decoder::commit_atoms(Entry& entry) {
 // Nothing says where the atoms were.  False: the return stack that should have said it is empty.
 bool Decoder::drop_atoms(TraceIndex index) {
   if (path_.pop_pending && !pop_return_stack(index)) return false;
+  if (mode_.unknown && !quirks_.place_unchecked) path_.lose();
   if (!traits_.follows && !earlier_.unfollowed_reported) {
     earlier_.unfollowed_reported = true;
     report(Fault::kUnsupportedConfig, Severity::kWarning, index, Finding::kAtomsOfLoads);
@@ -233,7 +234,10 @@ Element* Decoder::follow(Element* out, Element* end, std::uint32_t atoms, std::u
   const bool reports = traits_.reports_lost_atoms;
   if (mode_.unknown || path_.stop() == flow::Stop::kLost) {
     // These atoms are dropped: nothing says where they were.
-    if (!reports) return sink.out;
+    if (!reports) {
+      if (mode_.unknown && !quirks_.place_unchecked) path_.lose();
+      return sink.out;
+    }
   } else if (path_.stop() == flow::Stop::kStackEmpty) {
     if (traits_.can_lose_elements) sink.out = settled_out_ != nullptr ? settled_out_ : run_out_;
   } else if (path_.block()->ended == BlockEnd::kNotAccessible && !reports &&

@@ -132,6 +132,10 @@ bool Decoder::commit_source_address(const Entry& entry) {
   if (pops_before_walk() && !pop_return_stack(entry.index)) return false;
   refill(credit_);
   expected_start_.reset();
+  if (mode_.unknown && !quirks_.place_unchecked) {
+    path_.lose();
+    return true;
+  }
   const std::uint64_t source = entry.value;
   flow::Stretch walked =
       flow::walk_to(follower(), {source, path_.isa, path_.it}, {.most = 1}, credit_.left());
@@ -209,6 +213,7 @@ bool Decoder::commit_q() {
   const std::uint64_t target = to.address.value;
   const Isa target_isa = isa_of(to.context ? to.context->sf : mode_.is_64bit, to.address.is);
   const std::uint32_t wanted = entry.known ? entry.count : 0;
+  const bool placed = quirks_.place_unchecked || (!path_.lost && !mode_.unknown);
   flow::Stretch walked{.start = path_.address, .end = path_.address};
   if (traits_.reports_lost_atoms) {
     // The code that the element passes cannot be compared with the image: it says neither which
@@ -216,7 +221,7 @@ bool Decoder::commit_q() {
     // can.
     path_.return_stack.clear();
     path_.pop_pending = false;
-  } else {
+  } else if (placed) {
     walked = walk(flow::walk_to, {.ends_at = flow::EndsAt::kBranches, .most = wanted});
     if (walked.ended != BlockEnd::kWaypoint && walked.ended != BlockEnd::kNotAccessible &&
         walked.ended != BlockEnd::kRangeLimit)
@@ -225,7 +230,7 @@ bool Decoder::commit_q() {
   if (wanted != 0 && walked.count == wanted &&
       (walked.end == target || flow::is_branch(walked.last))) {
     emit_walk(index, walked);
-  } else {
+  } else if (placed) {
     Element& range = emit(ElementKind::kInstrRangeNoPath, index);
     range.start = walked.start;
     range.end = target;

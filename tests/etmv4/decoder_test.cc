@@ -33,11 +33,21 @@ TEST_F(Etmv4Decoder, swallows_everything_until_a_trace_info) {
 
 TEST_F(Etmv4Decoder, swallows_atoms_until_an_address_and_a_context_are_known) {
   auto bytes = sync(false);
-  bytes.insert(bytes.end(), {0xF7, 0x9D, 0x00, 0x08, 0, 0, 0, 0, 0, 0, 0xF7, 0x81, 0x31, 0xF7});
+  bytes.insert(bytes.end(), {0xF7, 0x9D, 0x00, 0x08, 0, 0, 0, 0, 0, 0, 0x81, 0x31, 0xF7});
   EXPECT_EQ(run_raw(bytes),
             "0 NO_SYNC( [init-decoder])\n"
-            "25 PE_CONTEXT((ISA=A64) EL1N; 64-bit; )\n"
-            "27 1000-1008 x2 E BR\n");
+            "24 PE_CONTEXT((ISA=A64) EL1N; 64-bit; )\n"
+            "26 1000-1008 x2 E BR\n");
+}
+
+TEST_F(Etmv4Decoder, atoms_before_the_first_context_leave_the_place) {
+  auto bytes = sync(false);
+  bytes.insert(bytes.end(), {0x9D, 0x00, 0x08, 0, 0, 0, 0, 0, 0, 0xF7, 0x81, 0x31, 0xF7});
+  const std::string synced =
+      "0 NO_SYNC( [init-decoder])\n24 PE_CONTEXT((ISA=A64) EL1N; 64-bit; )\n";
+  EXPECT_EQ(run_raw(bytes), synced);
+  quirks.place_unchecked = true;
+  EXPECT_EQ(run_raw(bytes), synced + "26 1000-1008 x2 E BR\n");
 }
 
 TEST_F(Etmv4Decoder, a_same_context_does_not_satisfy_the_need_of_one) {
@@ -605,9 +615,21 @@ TEST_F(Etmv4DecoderQ, it_begins_at_the_target_that_a_return_takes_from_the_retur
   EXPECT_EQ(run({0xDA, 0xF7, 0xA5, 0x05, 0x02, 0xF7, 0xF7}),
             "24 1000-1008 x2 N BR\n24 1008-100c x1 E BR link\n25 1018-1020 x2 E iBR ret\n"
             "26 nopath 100c->1014 x2\n29 1014-1018 x1 E BR\n30 1010-1014 x1 E iBR\n");
-  quirks.source_and_q_do_not_pop = true;
+  quirks.source_and_q_do_not_pop = quirks.place_unchecked = true;
   EXPECT_THAT(run({0xDA, 0xF7, 0xA5, 0x05, 0x02}),
               testing::EndsWith("26 1020-1028 x2 E iBR eret\n"));
+}
+
+TEST_F(Etmv4DecoderQ, it_gives_no_range_from_an_unknown_place) {
+  EXPECT_EQ(run({0xDB, 0xA5, 0x06, 0x02, 0xF7}),
+            "24 1000-1008 x2 E BR\n24 100c-1010 x1 E iBR ret\n28 1018-1020 x2 E iBR ret\n");
+  auto bytes = sync(false);
+  bytes.insert(bytes.end(), {0xA5, 0x06, 0x02, 0x81, 0x31, 0xF7});
+  EXPECT_EQ(
+      run_raw(bytes),
+      "0 NO_SYNC( [init-decoder])\n17 PE_CONTEXT((ISA=A64) EL1N; 64-bit; )\n19 nacc 18 space 2\n");
+  quirks.place_unchecked = true;
+  EXPECT_THAT(run({0xDB, 0xA5, 0x06, 0x02}), testing::EndsWith("25 nopath 1010->1018 x2\n"));
 }
 
 TEST_F(Etmv4DecoderQ, quirk_it_deletes_the_next_entry) {
@@ -653,6 +675,15 @@ TEST_F(EteDecoder, a_source_address_before_the_current_one_makes_a_range_of_its_
 TEST_F(EteDecoder, a_source_address_needs_no_address_before_it) {
   EXPECT_EQ(run({0xDB, 0xB4, 0x07}),
             "24 1000-1008 x2 E BR\n24 100c-1010 x1 E iBR ret\n25 101c-1020 x1 E iBR ret\n");
+}
+
+TEST_F(EteDecoder, a_source_address_needs_a_context_before_it) {
+  auto bytes = sync(false);
+  bytes.insert(bytes.end(), {0xB8, 0x02, 0x08, 0, 0, 0, 0, 0, 0, 0x81, 0x31, 0xF7});
+  EXPECT_EQ(run_raw(bytes),
+            "0 NO_SYNC( [init-decoder])\n23 PE_CONTEXT((ISA=A64) EL1N; 64-bit; )\n");
+  quirks.place_unchecked = true;
+  EXPECT_THAT(run_raw(bytes), testing::HasSubstr("14 1008-100c x1 E A32\n"));
 }
 
 TEST_F(EteDecoder, a_source_address_that_cannot_be_read_is_reported) {

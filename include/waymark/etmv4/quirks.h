@@ -86,6 +86,10 @@ struct Quirks {
   /// from the return stack, and so can one that the next exception makes a tail chain.
   /// `da f7 07 f7` with RS
   bool exception_return_pops = false;
+  /// A Q element or a source address gives a range even if no packet has stated where it begins, or
+  /// no context has come, and atoms before the first context do not change the known address.
+  /// `db a5 06 02`
+  bool place_unchecked = false;
   /// The walk to an exception's return address is also tried if that address is before the current
   /// one.  `95 02 06 05 95 01`
   bool exception_walk_goes_back = false;
@@ -106,7 +110,7 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 30> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 31> kQuirks{{
     {"pe_reset_is_bad", &Quirks::pe_reset_is_bad},
     {"discard_loses_instrumentation", &Quirks::discard_loses_instrumentation},
     {"source_address_not_cancelled", &Quirks::source_address_not_cancelled},
@@ -137,6 +141,7 @@ inline constexpr std::array<NamedQuirk<Quirks>, 30> kQuirks{{
     {"bad_packet_loses_queue", &Quirks::bad_packet_loses_queue},
     {"source_and_q_do_not_pop", &Quirks::source_and_q_do_not_pop},
     {"exception_return_pops", &Quirks::exception_return_pops},
+    {"place_unchecked", &Quirks::place_unchecked},
 }};
 
 /// The quirks that only versions before 1.8.0 have.
