@@ -15,6 +15,10 @@ using isa::Isa;
 // The address that an M-profile tail chain gives instead of a return address.
 constexpr std::uint64_t kTailChain = 0xFFFFFFFE;
 
+bool is_waypoint(const isa::Instruction& instruction) {
+  return instruction.type != isa::InstrType::kOther;
+}
+
 }  // namespace
 
 // A walk from the place of the path, which goes along.
@@ -137,15 +141,28 @@ bool Decoder::commit_source_address(const Entry& entry) {
     return true;
   }
   const std::uint64_t source = entry.value;
+  const bool reads = !quirks_.source_walk_unread;
+  flow::Stretch before{.start = source, .end = source};
+  if (reads) {
+    if (path_.lost || path_.address > source) path_.it = 0;
+    if (!path_.lost && path_.address < source && !walk_to_source(entry, before)) return false;
+  }
   flow::Stretch walked =
       flow::walk_to(follower(), {source, path_.isa, path_.it}, {.most = 1}, credit_.left());
   path_.it = walked.it;
   if (walked.ended == BlockEnd::kNotAccessible) {
+    if (before.count != 0) emit_walk(entry.index, before, !is_waypoint(before.last));
     emit_not_accessible(entry.index, source);
+    if (reads) path_.lose();
     return true;
   }
   if (walked.ended != BlockEnd::kWaypoint) return fail_source(walked.ended, entry.index);
-  if (!path_.lost && path_.address < source && !walk_to_source(entry, walked)) return false;
+  if (reads) {
+    walked.start = before.start;
+    walked.count += before.count;
+  } else if (!path_.lost && path_.address < source && !count_to_source(entry, walked)) {
+    return false;
+  }
   const isa::Instruction& last = walked.last;
   flow::pass_last(path_, last, walked.end);
   if (flow::is_branch(last)) {
@@ -163,9 +180,34 @@ bool Decoder::commit_source_address(const Entry& entry) {
   return true;
 }
 
-// `walked` is the instruction at the source address: those before it, from the place of the path
-// on, are added to it.
-bool Decoder::walk_to_source(const Entry& entry, flow::Stretch& walked) {
+// From the place of the path up to the source address.  `before` becomes the instructions that
+// belong to the range of that address: none of them was a taken branch.
+bool Decoder::walk_to_source(const Entry& entry, flow::Stretch& before) {
+  const flow::Stretch nothing = before;
+  const bool split = (flags_ & kSourceAddressNRanges) != 0;
+  const flow::Destination to{.address = entry.value,
+                             .ends_at = split ? flow::EndsAt::kWaypoints : flow::EndsAt::kNothing};
+  do {
+    before = walk(split ? flow::walk_to : flow::walk_ahead, to);
+    if (before.ended == BlockEnd::kNotAccessible) {
+      if (before.count != 0) emit_walk(entry.index, before, !is_waypoint(before.last));
+      emit_not_accessible(entry.index, before.end);
+      before = nothing;
+      return true;
+    }
+    if (before.ended != BlockEnd::kWaypoint) return fail_source(before.ended, entry.index);
+    if (before.arrived == Arrived::kBeyond) --before.count;
+    if (split && is_waypoint(before.last) && before.end <= entry.value) {
+      emit_walk(entry.index, before, false);
+      before = nothing;
+    }
+  } while (path_.address < entry.value);
+  return true;
+}
+
+// Quirk source_walk_unread: `walked` is the instruction at the source address.  Those before it,
+// from the place of the path on, are added to it.
+bool Decoder::count_to_source(const Entry& entry, flow::Stretch& walked) {
   const bool split = (flags_ & kSourceAddressNRanges) != 0;
   if (path_.isa != Isa::kT32 && !split) {
     walked.count = static_cast<std::uint32_t>((walked.end - path_.address) / 4);

@@ -686,8 +686,23 @@ TEST_F(EteDecoder, a_source_address_needs_a_context_before_it) {
   EXPECT_THAT(run_raw(bytes), testing::HasSubstr("14 1008-100c x1 E A32\n"));
 }
 
-TEST_F(EteDecoder, a_source_address_that_cannot_be_read_is_reported) {
+TEST_F(EteDecoder, a_source_address_that_cannot_be_read_leads_to_an_unknown_place) {
+  EXPECT_EQ(run({0xB4, 0x0C, 0xF6}), "24 1000-1030 x12 E\n24 nacc 1030 space 2\n");
+  quirks.source_walk_unread = true;
   EXPECT_EQ(run({0xB4, 0x0C, 0xF6}), "24 nacc 1030 space 2\n26 1000-1008 x2 N BR\n");
+}
+
+TEST_F(EteDecoder, the_code_before_a_source_address_is_read) {
+  program({0x14000000}, 0x1'0000'1000);  // B .
+  const std::initializer_list<std::uint8_t> far = {0xB8, 0x00, 0x08, 0, 0, 1, 0, 0, 0, 0xF7};
+  EXPECT_EQ(run(far),
+            "24 1000-1030 x12 E\n24 nacc 1030 space 2\n24 100001000-100001004 x1 E BR\n"
+            "33 100001000-100001004 x1 E BR\n");
+  flags = kSourceAddressNRanges;
+  EXPECT_THAT(run(far), testing::StartsWith("24 1000-1008 x2 N BR\n24 1008-100c x1 N BR link\n"));
+  flags = 0;
+  quirks.source_walk_unread = true;
+  EXPECT_EQ(run(far), "24 1000-100001004 x1073741825 E BR\n33 100001000-100001004 x1 E BR\n");
 }
 
 TEST_F(EteDecoder, a_source_address_can_be_cancelled_without_the_quirk) {

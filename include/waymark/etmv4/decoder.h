@@ -326,7 +326,8 @@ class Decoder : private DecoderState {
   bool fail_exception();
   bool walk_to_exception(const Entry& entry, const Arrival& to, bool has_return);
   bool commit_source_address(const Entry& entry);
-  bool walk_to_source(const Entry& entry, flow::Stretch& walked);
+  bool walk_to_source(const Entry& entry, flow::Stretch& before);
+  bool count_to_source(const Entry& entry, flow::Stretch& walked);
   bool fail_source(flow::BlockEnd ended, TraceIndex index);
   bool commit_q();
   void cancel();

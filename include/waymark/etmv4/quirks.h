@@ -90,6 +90,9 @@ struct Quirks {
   /// no context has come, and atoms before the first context do not change the known address.
   /// `db a5 06 02`
   bool place_unchecked = false;
+  /// The code before a source address, after the previous waypoint, is counted without reading it,
+  /// and a source address that cannot be read leaves the place where it was.  `b4 0c f6`
+  bool source_walk_unread = false;
   /// The walk to an exception's return address is also tried if that address is before the current
   /// one.  `95 02 06 05 95 01`
   bool exception_walk_goes_back = false;
@@ -110,7 +113,7 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 31> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 32> kQuirks{{
     {"pe_reset_is_bad", &Quirks::pe_reset_is_bad},
     {"discard_loses_instrumentation", &Quirks::discard_loses_instrumentation},
     {"source_address_not_cancelled", &Quirks::source_address_not_cancelled},
@@ -142,6 +145,7 @@ inline constexpr std::array<NamedQuirk<Quirks>, 31> kQuirks{{
     {"source_and_q_do_not_pop", &Quirks::source_and_q_do_not_pop},
     {"exception_return_pops", &Quirks::exception_return_pops},
     {"place_unchecked", &Quirks::place_unchecked},
+    {"source_walk_unread", &Quirks::source_walk_unread},
 }};
 
 /// The quirks that only versions before 1.8.0 have.
