@@ -269,9 +269,21 @@ bool Decoder::commit_q() {
         walked.ended != BlockEnd::kRangeLimit)
       return fail_walk(walked.ended, index, Finding::kQNotFollowed);
   }
-  if (wanted != 0 && walked.count == wanted &&
-      (walked.end == target || flow::is_branch(walked.last))) {
-    emit_walk(index, walked);
+  bool executed = true;
+  bool leads = wanted != 0 && walked.count == wanted;
+  if (leads && flow::is_branch(walked.last)) {
+    if (!quirks_.q_branch_always_taken) {
+      const bool jumps = walked.last.type == isa::InstrType::kBranch
+                             ? walked.last.target == target
+                             : walked.end != target || !walked.last.conditional;
+      leads = jumps || (walked.end == target && walked.last.conditional);
+      executed = jumps;
+    }
+  } else {
+    leads = leads && walked.end == target;
+  }
+  if (leads) {
+    emit_walk(index, walked, executed);
   } else if (placed) {
     Element& range = emit(ElementKind::kInstrRangeNoPath, index);
     range.start = walked.start;

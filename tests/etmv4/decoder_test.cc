@@ -582,7 +582,17 @@ class Etmv4DecoderQ : public Etmv4Decoder {
 };
 
 TEST_F(Etmv4DecoderQ, a_count_that_ends_at_a_branch_gives_a_range) {
-  EXPECT_EQ(run({0xA5, 0x06, 0x02, 0xF7}), "24 1000-1008 x2 E BR\n27 1018-1020 x2 E iBR ret\n");
+  EXPECT_EQ(run({0xA5, 0x03, 0x02, 0xF7}), "24 1000-1008 x2 E BR\n27 100c-1010 x1 E iBR ret\n");
+}
+
+TEST_F(Etmv4DecoderQ, its_address_says_whether_its_last_branch_was_taken) {
+  EXPECT_EQ(run({0xA5, 0x03, 0x02}), "24 1000-1008 x2 E BR\n");
+  EXPECT_EQ(run({0xA5, 0x02, 0x02}), "24 1000-1008 x2 N BR\n");
+  EXPECT_EQ(run({0xA5, 0x04, 0x02}), "24 nopath 1000->1010 x2\n");
+  EXPECT_EQ(run({0x95, 0x02, 0xA5, 0x03, 0x01}), "26 nopath 1008->100c x1\n");
+  EXPECT_EQ(run({0x95, 0x03, 0xA5, 0x04, 0x01}), "26 100c-1010 x1 E iBR ret\n");
+  quirks.q_branch_always_taken = true;
+  EXPECT_EQ(run({0xA5, 0x02, 0x02}), "24 1000-1008 x2 E BR\n");
 }
 
 TEST_F(Etmv4DecoderQ, a_count_that_meets_the_address_gives_a_range) {
@@ -598,9 +608,9 @@ TEST_F(Etmv4DecoderQ, an_unknown_count_gives_no_path) {
 }
 
 TEST_F(Etmv4DecoderQ, its_address_can_follow_with_a_context) {
-  EXPECT_EQ(run({0xAC, 0x02, 0x81, 0x33, 0x95, 0x06, 0xF7}),
+  EXPECT_EQ(run({0xAC, 0x02, 0x81, 0x33, 0x95, 0x03, 0xF7}),
             "24 1000-1008 x2 E BR\n26 PE_CONTEXT((ISA=A64) EL3N; 64-bit; )\n"
-            "30 1018-1020 x2 E iBR ret\n");
+            "30 100c-1010 x1 E iBR ret\n");
 }
 
 TEST_F(Etmv4DecoderQ, its_missing_address_is_an_error_which_the_quirk_makes_fatal) {
@@ -634,11 +644,11 @@ TEST_F(Etmv4DecoderQ, it_gives_no_range_from_an_unknown_place) {
 
 TEST_F(Etmv4DecoderQ, quirk_it_deletes_the_next_entry) {
   speculate(2);
-  EXPECT_EQ(run({0xA5, 0x00, 0x02, 0xF6, 0xF6, 0xF6}),
-            "24 1000-1008 x2 E BR\n27 1000-1008 x2 N BR\n");
+  EXPECT_EQ(run({0xA5, 0x03, 0x02, 0xF6, 0xF6, 0xF6}),
+            "24 1000-1008 x2 E BR\n27 100c-1010 x1 N iBR ret\n");
   quirks.q_deletes_next_entry = true;
-  EXPECT_EQ(run({0xA5, 0x00, 0x02, 0xF6, 0xF6, 0xF6}),
-            "24 1000-1008 x2 E BR\n28 1000-1008 x2 N BR\n");
+  EXPECT_EQ(run({0xA5, 0x03, 0x02, 0xF6, 0xF6, 0xF6}),
+            "24 1000-1008 x2 E BR\n28 100c-1010 x1 N iBR ret\n");
 }
 
 // ---- Source addresses; etmv4-ete.md 4.7 -------------------------------------------------------

@@ -93,6 +93,8 @@ struct Quirks {
   /// The code before a source address, after the previous waypoint, is counted without reading it,
   /// and a source address that cannot be read leaves the place where it was.  `b4 0c f6`
   bool source_walk_unread = false;
+  /// The last branch of a Q element counts as taken, wherever the element leads.  `a5 02 02`
+  bool q_branch_always_taken = false;
   /// The walk to an exception's return address is also tried if that address is before the current
   /// one.  `95 02 06 05 95 01`
   bool exception_walk_goes_back = false;
@@ -113,7 +115,7 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 32> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 33> kQuirks{{
     {"pe_reset_is_bad", &Quirks::pe_reset_is_bad},
     {"discard_loses_instrumentation", &Quirks::discard_loses_instrumentation},
     {"source_address_not_cancelled", &Quirks::source_address_not_cancelled},
@@ -146,6 +148,7 @@ inline constexpr std::array<NamedQuirk<Quirks>, 32> kQuirks{{
     {"exception_return_pops", &Quirks::exception_return_pops},
     {"place_unchecked", &Quirks::place_unchecked},
     {"source_walk_unread", &Quirks::source_walk_unread},
+    {"q_branch_always_taken", &Quirks::q_branch_always_taken},
 }};
 
 /// The quirks that only versions before 1.8.0 have.
