@@ -192,6 +192,7 @@ void Decoder::end_at_unreadable(const Block& block, TraceIndex index) {
   path_.it = block.it_out;
   path_.lost = true;
   path_.cut();
+  if (!quirks_.calls_not_missed) path_.miss_calls();
   expected_start_.reset();
 }
 
@@ -387,11 +388,12 @@ bool Decoder::check_image(const Block& block, bool executed, TraceIndex index) {
   return true;
 }
 
-// Only for A64: in A32 code, a trace unit may leave out the target of a load to the PC (capture
-// ete_ip, after `ldr pc` and `pop {pc}`, where the code fits the trace before and after).
+// Not for a return to code that could not be read, and only for A64: in A32 code, a trace unit may
+// leave out the target of a load to the PC (capture ete_ip, after `ldr pc` and `pop {pc}`, where
+// the code fits the trace before and after).
 void Decoder::report_lost_atoms(TraceIndex index) {
   const Block* const from = path_.indirect_branch();
-  if (mode_.unknown || from == nullptr || from->isa != Isa::kA64) return;
+  if (mode_.unknown || path_.calls_missed || from == nullptr || from->isa != Isa::kA64) return;
   report(Fault::kBadImage, Severity::kWarning, index, Finding::kAtomsBeforeTarget);
   blame(from->end - from->last_size);
   path_.cut();  // Once for each branch.

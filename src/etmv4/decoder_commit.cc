@@ -126,11 +126,11 @@ bool Decoder::commit_entry(Entry& entry) {
       // whose target is on the return stack and the next atom.
       if (!quirks_.trace_info_empties_stack) break;
       path_.calls_forgotten = true;
-      forget_calls();
+      path_.forget_calls();
       break;
     case EntryKind::kTraceOn: {
       expected_start_.reset();
-      forget_calls();
+      path_.forget_calls();
       const auto reason = earlier_.overflow ? TraceOnReason::kOverflow : TraceOnReason::kNormal;
       emit(ElementKind::kTraceOn, entry.index).reason = static_cast<std::uint8_t>(reason);
       earlier_.overflow = false;

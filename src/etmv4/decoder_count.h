@@ -142,7 +142,9 @@ class CountingWalk final
   static constexpr bool refuses(const Node& /*block*/) { return false; }
   static constexpr void before_find() {}
   static constexpr void passed(Place /*block*/) {}
-  static constexpr void passed_unreadable() {}
+  void passed_unreadable() {
+    if (kReturns && !decoder_.quirks_.calls_not_missed) path_.miss_calls();
+  }
 
   // All atoms of a row as one string: one loop, with one end that cannot be predicted.  Beyond 64
   // they have no meaning.

@@ -96,7 +96,7 @@ void Decoder::begin_at_trace_info(const Packet& packet) {
     queue_.add(EntryKind::kUnseen, packet.index).count = packet.trace_info.spec_depth;
   queue_.add(EntryKind::kTraceInfo, packet.index);
   if (bit<6>(packet.trace_info.info)) queue_.add(EntryKind::kTransactionInit, packet.index);
-  forget_calls();
+  path_.forget_calls();
   select_memory();  // In a recording, another process may run since the reset.
   if (!quirks_.trace_info_commits_nothing) request_excess();
 }

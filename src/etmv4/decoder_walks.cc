@@ -154,6 +154,7 @@ bool Decoder::commit_source_address(const Entry& entry) {
     if (before.count != 0) emit_walk(entry.index, before, !is_waypoint(before.last));
     emit_not_accessible(entry.index, source);
     if (reads) path_.lose();
+    if (!quirks_.calls_not_missed) path_.miss_calls();
     return true;
   }
   if (walked.ended != BlockEnd::kWaypoint) return fail_source(walked.ended, entry.index);
@@ -261,8 +262,7 @@ bool Decoder::commit_q() {
     // The code that the element passes cannot be compared with the image: it says neither which
     // branches were taken nor which calls the trace unit remembers.  The trace before and after it
     // can.
-    path_.return_stack.clear();
-    path_.pop_pending = false;
+    path_.miss_calls();
   } else if (placed) {
     walked = walk(flow::walk_to, {.ends_at = flow::EndsAt::kBranches, .most = wanted});
     if (walked.ended != BlockEnd::kWaypoint && walked.ended != BlockEnd::kNotAccessible &&

@@ -497,6 +497,21 @@ TEST_F(Etmv4Decoder, an_exception_return_takes_nothing_from_the_return_stack) {
               testing::EndsWith("28 EXCEPTION_RET()\n29 100c-1010 x1 E iBR ret\n"));
 }
 
+TEST_F(Etmv4Decoder,
+       after_code_that_cannot_be_read_older_calls_are_not_on_top_of_the_return_stack) {
+  return_stack();
+  EXPECT_THAT(run({0xDA, 0x95, 0x0C, 0xF7, 0x95, 0x07, 0xF7, 0xF7, 0x95, 0x00, 0xF6}),
+              testing::EndsWith("27 nacc 1030 space 2\n30 101c-1020 x1 E iBR ret\n"
+                                "34 1000-1008 x2 N BR\n"));
+  // Later calls are.
+  EXPECT_THAT(run({0xDA, 0x95, 0x0C, 0xF7, 0x95, 0x02, 0xF7, 0xF7, 0xF7, 0xF7}),
+              testing::EndsWith("30 1008-100c x1 E BR link\n31 1018-1020 x2 E iBR ret\n"
+                                "32 100c-1010 x1 E iBR ret\n"));
+  quirks.calls_not_missed = true;
+  EXPECT_THAT(run({0xDA, 0x95, 0x0C, 0xF7, 0x95, 0x07, 0xF7, 0xF7}),
+              testing::EndsWith("31 100c-1010 x1 E iBR ret\n"));
+}
+
 TEST_F(Etmv4Decoder, trace_on_empties_the_return_stack) {
   return_stack();
   EXPECT_EQ(run({0xDA, 0x04, 0x95, 0x06, 0xF7, 0xF7}),

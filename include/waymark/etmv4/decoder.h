@@ -344,10 +344,6 @@ class Decoder : private DecoderState {
     if (!follower().covers(index)) [[unlikely]]
       select_memory(index);
   }
-  void forget_calls() {
-    path_.return_stack.clear();
-    path_.pop_pending = false;
-  }
   void select_memory() { select_memory(packet_index_); }
   void select_memory(TraceIndex index);
   flow::Stretch walk(decltype(flow::walk_to)& how, const flow::Destination& to);

@@ -95,6 +95,9 @@ struct Quirks {
   bool source_walk_unread = false;
   /// The last branch of a Q element counts as taken, wherever the element leads.  `a5 02 02`
   bool q_branch_always_taken = false;
+  /// After code that cannot be read, a return takes an entry that was on the return stack before
+  /// it. `da 95 0c f7 95 07 f7 f7` with RS
+  bool calls_not_missed = false;
   /// The walk to an exception's return address is also tried if that address is before the current
   /// one.  `95 02 06 05 95 01`
   bool exception_walk_goes_back = false;
@@ -115,7 +118,7 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 33> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 34> kQuirks{{
     {"pe_reset_is_bad", &Quirks::pe_reset_is_bad},
     {"discard_loses_instrumentation", &Quirks::discard_loses_instrumentation},
     {"source_address_not_cancelled", &Quirks::source_address_not_cancelled},
@@ -149,6 +152,7 @@ inline constexpr std::array<NamedQuirk<Quirks>, 33> kQuirks{{
     {"place_unchecked", &Quirks::place_unchecked},
     {"source_walk_unread", &Quirks::source_walk_unread},
     {"q_branch_always_taken", &Quirks::q_branch_always_taken},
+    {"calls_not_missed", &Quirks::calls_not_missed},
 }};
 
 /// The quirks that only versions before 1.8.0 have.
