@@ -195,7 +195,7 @@ bool Decoder::request(const Packet& packet) {
       return true;
     case PacketType::kOverflow:
     case PacketType::kDiscard:
-      earlier_.overflow = earlier_.overflow || packet.type == PacketType::kOverflow;
+      requests_.overflow = packet.type == PacketType::kOverflow;
       requests_.discard = true;
       queue_.depth = 0;
       return true;

@@ -885,11 +885,27 @@ TEST_F(Etmv4Decoder, the_end_gives_what_no_atom_is_before) {
             "26 TIMESTAMP( [ TS=0x000000000005]; )\n26 EO_TRACE( [end-of-trace])\n");
 }
 
-TEST_F(Etmv4Decoder, the_end_drops_what_an_atom_or_a_trace_on_is_before) {
+TEST_F(Etmv4Decoder, the_end_gives_what_is_certain_and_what_survives) {
   speculate(4);
+  EXPECT_EQ(run({0x73, 0xF7, 0x02, 0x05}, true),
+            "24 EVENT( Numbered:3; )\n26 TIMESTAMP( [ TS=0x000000000005]; )\n"
+            "26 EO_TRACE( [end-of-trace])\n");
+  EXPECT_EQ(run({0x04, 0x07, 0x02, 0x05, 0xF7, 0x04, 0x81, 0x32}, true),
+            "24 TRACE_ON( [begin or filter])\n25 EXCEPTION_RET()\n"
+            "26 TIMESTAMP( [ TS=0x000000000005]; )\n30 EO_TRACE( [end-of-trace])\n");
+  EXPECT_EQ(run({0x81, 0x32}, true),
+            "24 PE_CONTEXT((ISA=A64) EL2N; 64-bit; )\n24 EO_TRACE( [end-of-trace])\n");
+  quirks.end_loses_settled = true;
   EXPECT_EQ(run({0x73, 0xF7, 0x02, 0x05}, true),
             "24 EVENT( Numbered:3; )\n26 EO_TRACE( [end-of-trace])\n");
   EXPECT_EQ(run({0x04, 0x02, 0x05}, true), "25 EO_TRACE( [end-of-trace])\n");
+}
+
+TEST_F(Etmv4Decoder, a_discard_gives_what_is_certain) {
+  EXPECT_EQ(run({0x04, 0x07, 0x00, 0x05}),
+            "24 TRACE_ON( [begin or filter])\n25 EXCEPTION_RET()\n26 NO_SYNC( [overflow])\n");
+  quirks.end_loses_settled = true;
+  EXPECT_EQ(run({0x04, 0x07, 0x00, 0x05}), "26 NO_SYNC( [overflow])\n");
 }
 
 TEST_F(Etmv4Decoder, the_end_comes_even_without_synchronisation) {

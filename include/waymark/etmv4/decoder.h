@@ -73,6 +73,7 @@ struct DecoderState {
     std::uint32_t cancel = 0;
     bool mispredict = false;
     bool discard = false;
+    bool overflow = false;  ///< The reason of the discard.
     bool end = false;
     /// The packet cannot be used: decoding waits for a synchronisation.
     std::optional<Unusable> unusable{};
@@ -334,6 +335,8 @@ class Decoder : private DecoderState {
   void mispredict();
   bool discard();
   bool emit_survivors(bool loses_instrumentation);
+  [[nodiscard]] bool is_speculative(EntryKind kind) const;
+  void drop_speculative();
   bool give_up();
   bool finish_queue();
   void apply_context(const Entry& entry, TraceIndex index);

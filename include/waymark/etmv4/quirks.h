@@ -98,6 +98,10 @@ struct Quirks {
   /// After code that cannot be read, a return takes an entry that was on the return stack before
   /// it. `da 95 0c f7 95 07 f7 f7` with RS
   bool calls_not_missed = false;
+  /// The end of the trace loses what waits after a trace on, an exception return or a P0 element.
+  /// It, a discard and a bad packet lose trace ons, contexts, exception returns and transactions
+  /// that no P0 element is before.  `07 02 05` at the end
+  bool end_loses_settled = false;
   /// The walk to an exception's return address is also tried if that address is before the current
   /// one.  `95 02 06 05 95 01`
   bool exception_walk_goes_back = false;
@@ -118,7 +122,7 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 34> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 35> kQuirks{{
     {"pe_reset_is_bad", &Quirks::pe_reset_is_bad},
     {"discard_loses_instrumentation", &Quirks::discard_loses_instrumentation},
     {"source_address_not_cancelled", &Quirks::source_address_not_cancelled},
@@ -153,6 +157,7 @@ inline constexpr std::array<NamedQuirk<Quirks>, 34> kQuirks{{
     {"source_walk_unread", &Quirks::source_walk_unread},
     {"q_branch_always_taken", &Quirks::q_branch_always_taken},
     {"calls_not_missed", &Quirks::calls_not_missed},
+    {"end_loses_settled", &Quirks::end_loses_settled},
 }};
 
 /// The quirks that only versions before 1.8.0 have.
