@@ -232,7 +232,8 @@ void Decoder::emit_survivor(const Entry& entry) {
       Element& timestamp = emit(ElementKind::kTimestamp, entry.index);
       timestamp.timestamp = entry.value;
       timestamp.flags |= kElementHasTimestamp;
-      if (entry.kind == EntryKind::kTimestampCycleCount) {
+      if (entry.kind == EntryKind::kTimestampCycleCount &&
+          (entry.known || quirks_.missing_counts_are_zero)) {
         timestamp.cycle_count = entry.count;
         timestamp.flags |= kElementHasCycleCount;
       }

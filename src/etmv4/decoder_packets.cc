@@ -282,6 +282,7 @@ void Decoder::add_timestamp(const Packet& packet) {
       packet.index);
   entry.value = packet.timestamp;
   entry.count = packet.has_count ? packet.cycle_count : 0;
+  entry.known = packet.has_count;
 }
 
 void Decoder::add_exception(const Packet& packet) {

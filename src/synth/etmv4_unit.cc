@@ -270,7 +270,7 @@ void Etmv4Unit::put_timestamp() {
   sent_.timestamp_known = true;
   sent_.timestamp = packet.timestamp;
   record(EventKind::kTimestamp, packet.timestamp);
-  if (options_.cycle_counts) record(EventKind::kCycleCount, packet.cycle_count);
+  if (packet.has_count) record(EventKind::kCycleCount, packet.cycle_count);
 }
 
 void Etmv4Unit::put_cycle_count() {

@@ -47,7 +47,7 @@ struct Entry {
   std::uint8_t is = 0;
   std::uint8_t el = 0;
   bool flag = false;   ///< Context: updated.  Exception: return is target.  Q: address included.
-  bool known = false;  ///< Q: count known.  Context: carries a context ID.
+  bool known = false;  ///< Q, timestamp: count known.  Context: carries a context ID.
   bool has_vmid = false;
   bool sf = false;
   bool ns = false;

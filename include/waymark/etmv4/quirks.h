@@ -102,6 +102,8 @@ struct Quirks {
   /// It, a discard and a bad packet lose trace ons, contexts, exception returns and transactions
   /// that no P0 element is before.  `07 02 05` at the end
   bool end_loses_settled = false;
+  /// With cycle counting, a timestamp without a count has a count of 0.  `02 05 f7`
+  bool missing_counts_are_zero = false;
   /// The walk to an exception's return address is also tried if that address is before the current
   /// one.  `95 02 06 05 95 01`
   bool exception_walk_goes_back = false;
@@ -122,7 +124,7 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 35> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 36> kQuirks{{
     {"pe_reset_is_bad", &Quirks::pe_reset_is_bad},
     {"discard_loses_instrumentation", &Quirks::discard_loses_instrumentation},
     {"source_address_not_cancelled", &Quirks::source_address_not_cancelled},
@@ -158,6 +160,7 @@ inline constexpr std::array<NamedQuirk<Quirks>, 35> kQuirks{{
     {"q_branch_always_taken", &Quirks::q_branch_always_taken},
     {"calls_not_missed", &Quirks::calls_not_missed},
     {"end_loses_settled", &Quirks::end_loses_settled},
+    {"missing_counts_are_zero", &Quirks::missing_counts_are_zero},
 }};
 
 /// The quirks that only versions before 1.8.0 have.
