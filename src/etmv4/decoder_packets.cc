@@ -61,7 +61,8 @@ void Decoder::accept(const Packet& packet) {
   }
   if (packet.type == PacketType::kTraceInfo) {
     begin_at_trace_info(packet);
-  } else if (packet.type == PacketType::kEvent && config_.major_version() >= 5) {
+  } else if (packet.type == PacketType::kEvent &&
+             (config_.major_version() >= 5 || !quirks_.early_events_lost)) {
     queue_.add(EntryKind::kEvent, packet.index).number = packet.value;
     if (quirks_.missing_address_leaves_element) {
       earlier_.event_overdue = queue_.depth > traits_.max_depth;

@@ -66,9 +66,14 @@ TEST_F(Etmv4Decoder, ete_keeps_events_before_the_trace_info) {
             "15 TRACE_ON( [begin or filter])\n");
 }
 
-TEST_F(Etmv4Decoder, etmv4_drops_events_before_the_trace_info) {
+TEST_F(Etmv4Decoder, etmv4_keeps_events_before_the_trace_info_unless_the_quirk_is_on) {
   std::vector<std::uint8_t> bytes(11, 0x00);
   bytes.insert(bytes.end(), {0x80, 0x73, 0x01, 0x00, 0x04, 0xF7});
+  EXPECT_EQ(run_raw(bytes),
+            "0 NO_SYNC( [init-decoder])\n"
+            "12 EVENT( Numbered:3; )\n"
+            "15 TRACE_ON( [begin or filter])\n");
+  quirks.early_events_lost = true;
   EXPECT_EQ(run_raw(bytes),
             "0 NO_SYNC( [init-decoder])\n"
             "15 TRACE_ON( [begin or filter])\n");

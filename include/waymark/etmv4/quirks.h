@@ -104,6 +104,9 @@ struct Quirks {
   bool end_loses_settled = false;
   /// With cycle counting, a timestamp without a count has a count of 0.  `02 05 f7`
   bool missing_counts_are_zero = false;
+  /// An event of an ETMv4 between the A-sync and the first trace info is lost.  A-sync, `71 01 00
+  /// f7`
+  bool early_events_lost = false;
   /// The walk to an exception's return address is also tried if that address is before the current
   /// one.  `95 02 06 05 95 01`
   bool exception_walk_goes_back = false;
@@ -124,7 +127,7 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 36> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 37> kQuirks{{
     {"pe_reset_is_bad", &Quirks::pe_reset_is_bad},
     {"discard_loses_instrumentation", &Quirks::discard_loses_instrumentation},
     {"source_address_not_cancelled", &Quirks::source_address_not_cancelled},
@@ -161,6 +164,7 @@ inline constexpr std::array<NamedQuirk<Quirks>, 36> kQuirks{{
     {"calls_not_missed", &Quirks::calls_not_missed},
     {"end_loses_settled", &Quirks::end_loses_settled},
     {"missing_counts_are_zero", &Quirks::missing_counts_are_zero},
+    {"early_events_lost", &Quirks::early_events_lost},
 }};
 
 /// The quirks that only versions before 1.8.0 have.
