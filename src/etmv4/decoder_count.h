@@ -167,8 +167,9 @@ class CountingWalk final
            type == PacketType::kAddressShortIs1 || type == PacketType::kAddressMatch;
   }
   /// The decoder makes nothing of it, once it is synchronised.
-  static bool is_void(PacketType type) {
-    return type == PacketType::kAsync || type == PacketType::kIgnore;
+  static bool is_void(const Packet& packet) {
+    return (packet.type == PacketType::kAsync && !packet.in_packet) ||
+           packet.type == PacketType::kIgnore;
   }
   static bool is_cycle_count(const Packet& packet) {
     return (packet.type == PacketType::kCycleCountF1 || packet.type == PacketType::kCycleCountF2 ||
@@ -176,7 +177,7 @@ class CountingWalk final
            (!packet.has_commit || packet.commit == 0);
   }
   [[gnu::noinline]] bool slow_packet(Packet& packet) {
-    if (is_void(packet.type) && decoder_.sync_.state == Decoder::State::kDecode) {
+    if (is_void(packet) && decoder_.sync_.state == Decoder::State::kDecode) {
       host_.took(1);
       last_.place = nullptr;
       decoder_.packet_index_ = last_.index = index_of(packet);

@@ -40,6 +40,8 @@ static_assert(PacketType::kCancelF3 < PacketType::kEvent);
 
 void Decoder::accept(const Packet& packet) {
   if (failed_) return;
+  if (packet.type == PacketType::kAsync && packet.in_packet && !requests_.any())
+    queue_.drop_newest(packet_index_);
   packet_index_ = packet.index;
   if (sync_.state == State::kDecode) [[likely]] {
     accept_in_decode(packet);
@@ -210,6 +212,8 @@ bool Decoder::add_other(const Packet& packet) {
   const TraceIndex index = packet.index;
   switch (packet.type) {
     case PacketType::kAsync:
+      if (packet.in_packet) async_in_packet();
+      return true;
     case PacketType::kIgnore:
       return true;
     case PacketType::kTraceInfo:
@@ -318,6 +322,13 @@ void Decoder::refuse(const Packet& packet) {
   }
 }
 
+// The previous packet is wrong, because it took bytes that belong to another.
+void Decoder::async_in_packet() {
+  const bool as_error = (flags_ & kErrorOnBadPackets) != 0;
+  unusable_packet(Fault::kBadPacketSequence, as_error ? Severity::kError : Severity::kWarning,
+                  Finding::kAsyncInPacket);
+}
+
 void Decoder::unusable_packet(Fault fault, Severity severity, Finding finding) {
   if (!quirks_.bad_packet_loses_queue && !queue_.empty()) {
     requests_.unusable = {fault, severity, finding};
@@ -331,8 +342,13 @@ void Decoder::lose_sync(Fault fault, Severity severity, Finding finding) {
   report(fault, severity, packet_index_, finding);
   if (failed_) return;
   clear_state();
-  sync_.state = State::kNoSync;
   sync_.reason = UnsyncReason::kBadPacket;
+  if (quirks_.no_search_after_bad_packet || finding == Finding::kEndsInPacket) {
+    sync_.state = State::kNoSync;
+    return;
+  }
+  sync_.state = finding == Finding::kAsyncInPacket ? State::kWaitTraceInfo : State::kWaitSync;
+  sync_.unreported = busy_ = true;
 }
 
 void Decoder::end_of_trace() {

@@ -33,6 +33,11 @@ std::size_t P0Queue::newer_than_atoms() const {
   return count;
 }
 
+void P0Queue::drop_newest(TraceIndex index) {
+  if (holds_ && held_.index == index) drop_held();
+  while (!empty() && back().index == index) pop_back();
+}
+
 void P0Queue::drop_addresses(std::size_t count) {
   const auto from = entries_.end() - static_cast<std::ptrdiff_t>(count);
   entries_.erase(

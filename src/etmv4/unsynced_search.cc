@@ -62,6 +62,7 @@ void UnsyncedSearch::give_all(Chunk& chunk) {
 }
 
 void UnsyncedSearch::end() {
+  again_ = false;
   if (!jumped_) return;
   chunk_given_ = chunk_given_before_;
   jumped_ = chunk_given_before_ = false;
@@ -80,7 +81,8 @@ bool operator==(const UnsyncedSearch& a, const UnsyncedSearch& b) {
   return a.bytes_ == b.bytes_ && (a.empty() || a.index_ == b.index_) && a.stage_ == b.stage_ &&
          a.due_ == b.due_ && (!a.due() || a.next_index_ == b.next_index_) &&
          a.index_fixed_ == b.index_fixed_ && a.chunk_given_ == b.chunk_given_ &&
-         a.jumped_ == b.jumped_ && a.chunk_given_before_ == b.chunk_given_before_;
+         a.jumped_ == b.jumped_ && a.again_ == b.again_ &&
+         a.chunk_given_before_ == b.chunk_given_before_;
 }
 
 }  // namespace waymark::etmv4

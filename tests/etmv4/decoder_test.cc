@@ -140,7 +140,7 @@ TEST_F(Etmv4Decoder, quirk_data_trace_is_unsupported) {
   quirks.data_trace_is_unsupported = true;
   EXPECT_EQ(run({0x25}),
             "error: Packets of data trace and of conditional instructions cannot be decoded "
-            "here; `packets` shows them.\n");
+            "here; `packets` shows them.\n24 NO_SYNC( [bad-packet])\n");
 }
 
 // The size of the trace limits the work that a packet causes beyond its own size.
@@ -464,7 +464,7 @@ TEST_F(Etmv4Decoder, a_pe_reset_is_an_exception_without_address_unless_the_quirk
   EXPECT_EQ(run({0xF6, 0x06, 0x01, 0x70}), "24 1000-1008 x2 N BR\n25 exception 0\n");
   quirks.pe_reset_is_bad = true;
   EXPECT_EQ(run({0xF6, 0x06, 0x01, 0x70, 0x04}),
-            "24 1000-1008 x2 N BR\nwarning: A packet has an unknown type.\n28 "
+            "24 1000-1008 x2 N BR\nwarning: A packet has an unknown type.\n25 "
             "NO_SYNC( [bad-packet])\n");
 }
 
@@ -857,24 +857,42 @@ TEST_F(Etmv4Decoder, atoms_before_the_target_of_a_load_to_the_pc_are_not_reporte
 
 // ---- Errors; etmv4-ete.md 4.11 ----------------------------------------------------------------
 
-TEST_F(Etmv4Decoder, a_reserved_packet_loses_synchronisation_at_the_next) {
+TEST_F(Etmv4Decoder, a_reserved_packet_loses_synchronisation_which_the_quirk_shows_at_the_next) {
+  EXPECT_EQ(run({0x08, 0xF7}),
+            "warning: A packet header is reserved.\n24 NO_SYNC( [bad-packet])\n");
+  quirks.no_search_after_bad_packet = true;
   EXPECT_EQ(run({0x08, 0xF7}),
             "warning: A packet header is reserved.\n25 NO_SYNC( [bad-packet])\n");
 }
 
+TEST_F(Etmv4Decoder, an_async_that_a_cut_packet_has_begun_is_damage_and_synchronises) {
+  std::vector<std::uint8_t> bytes = sync();
+  bytes.insert(bytes.end(), {0x73, 0x9D, 0x01, 0x02});
+  const auto again = sync();
+  bytes.insert(bytes.end(), again.begin(), again.end());
+  bytes.push_back(0xF7);
+  EXPECT_THAT(
+      run_raw(bytes),
+      testing::EndsWith("24 EVENT( Numbered:3; )\n"
+                        "warning: The packet before this synchronisation is cut short. Its "
+                        "last bytes are zeros of the synchronisation, so its content is wrong.\n"
+                        "34 NO_SYNC( [bad-packet])\n"
+                        "42 PE_CONTEXT((ISA=A64) EL1N; 64-bit; )\n52 1000-1008 x2 E BR\n"));
+}
+
 TEST_F(Etmv4Decoder, bad_packets_can_be_errors_or_fatal) {
   flags = kErrorOnBadPackets;
-  EXPECT_EQ(run({0x08, 0xF7}), "error: A packet header is reserved.\n25 NO_SYNC( [bad-packet])\n");
+  EXPECT_EQ(run({0x08, 0xF7}), "error: A packet header is reserved.\n24 NO_SYNC( [bad-packet])\n");
   flags = kHaltOnBadPackets;
   EXPECT_EQ(run({0x08, 0xF7}), "warning: A packet header is reserved.\nfailed\n");
 }
 
 TEST_F(Etmv4Decoder, other_bad_packets_are_named) {
   EXPECT_EQ(run({0x00, 0x01, 0xF7}),
-            "warning: The bytes do not form a valid packet.\n26 NO_SYNC( [bad-packet])\n");
+            "warning: The bytes do not form a valid packet.\n24 NO_SYNC( [bad-packet])\n");
   EXPECT_EQ(run({0x40, 0xF7}),
             "warning: A packet header is reserved with these registers: check that they belong to "
-            "this trace.\n25 NO_SYNC( [bad-packet])\n");
+            "this trace.\n24 NO_SYNC( [bad-packet])\n");
 }
 
 TEST_F(Etmv4Decoder, conditional_packets_are_not_supported) {
@@ -882,7 +900,7 @@ TEST_F(Etmv4Decoder, conditional_packets_are_not_supported) {
   config.trcconfigr |= 7U << 8;
   EXPECT_EQ(run({0x43, 0xF7}),
             "error: Packets of data trace and of conditional instructions cannot be decoded "
-            "here; `packets` shows them.\n25 NO_SYNC( [bad-packet])\n");
+            "here; `packets` shows them.\n24 NO_SYNC( [bad-packet])\n");
 }
 
 // ---- End of trace; etmv4-ete.md 4.13 ----------------------------------------------------------

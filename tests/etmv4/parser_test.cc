@@ -1,5 +1,6 @@
 #include "waymark/etmv4/parser.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "support/parser_bench.h"
@@ -134,18 +135,59 @@ TEST_F(Etmv4Parser, unsynchronised_bytes_are_counted) {
 
 // ---- Extension and async in sync ----------------------------------------------------------------
 
-TEST_F(Etmv4Parser, a_wrong_extension_is_two_bytes_of_bad_sequence) {
+TEST_F(Etmv4Parser, after_a_bad_packet_it_searches_for_an_async) {
+  std::vector<std::uint8_t> bytes = async();
+  bytes.insert(bytes.end(), {0x08, 0xF7, 0x04, 0x02, 0x05});
+  bytes.resize(bytes.size() + 11, 0x00);
+  bytes.insert(bytes.end(), {0x80, 0x04});
+  const std::string text =
+      "0 [00 00 00 00 00 00 00 00 00 00 00 80] I_ASYNC\n12 [08] I_RESERVED\n"
+      "13* [f7 04 02 05] I_NOT_SYNC\n17 [00 00 00 00 00 00 00 00 00 00 00 80] I_ASYNC\n"
+      "29 [04] I_TRACE_ON\n";
+  for (const std::size_t chunk : {1U, 2U, 5U, 13U, 64U}) EXPECT_EQ(search(bytes, chunk), text);
+  quirks.no_search_after_bad_packet = true;
+  EXPECT_THAT(search(bytes), testing::HasSubstr("13 [f7] I_ATOM_F1\n14 [04] I_TRACE_ON\n"));
+}
+
+TEST_F(Etmv4Parser, a_cut_packet_does_not_hide_the_async_whose_zeros_it_takes) {
+  std::vector<std::uint8_t> bytes = async();
+  bytes.insert(bytes.end(), {0x9D, 0x01, 0x02});
+  bytes.resize(bytes.size() + 11, 0x00);
+  bytes.insert(bytes.end(), {0x80, 0x04});
+  const std::string text =
+      "0 [00 00 00 00 00 00 00 00 00 00 00 80] I_ASYNC\n"
+      "12 [9d 01 02 00 00 00 00 00 00] I_ADDR_L_64IS0\n21 [00 00 00 00 00 80] I_ASYNC\n"
+      "27 [04] I_TRACE_ON\n";
+  for (const std::size_t chunk : {1U, 2U, 5U, 13U, 23U, 64U}) EXPECT_EQ(search(bytes, chunk), text);
+  bytes.erase(bytes.begin() + 15);
+  EXPECT_THAT(search(bytes), testing::HasSubstr("I_BAD_SEQUENCE[I_ASYNC]\n"));
+}
+
+TEST_F(Etmv4Parser, surplus_zeros_in_sync_do_not_hide_an_async) {
+  std::vector<std::uint8_t> bytes = async();
+  bytes.resize(bytes.size() + 13, 0x00);
+  bytes.insert(bytes.end(), {0x80, 0x04});
+  EXPECT_EQ(search(bytes),
+            "0 [00 00 00 00 00 00 00 00 00 00 00 80] I_ASYNC\n12 [00] I_BAD_SEQUENCE[I_ASYNC]\n"
+            "13* [00] I_NOT_SYNC\n14 [00 00 00 00 00 00 00 00 00 00 00 80] I_ASYNC\n"
+            "26 [04] I_TRACE_ON\n");
+}
+
+TEST_F(Etmv4Parser, quirk_a_wrong_extension_is_two_bytes_of_bad_sequence) {
+  quirks.no_search_after_bad_packet = true;
   EXPECT_EQ(after_async({0x00, 0x01, 0x04}),
             "I_BAD_SEQUENCE : Invalid Sequence in packet.[I_EXTENSION]\n"
             "I_TRACE_ON : Trace On.\n");
 }
 
-TEST_F(Etmv4Parser, a_broken_async_ends_with_the_byte_that_broke_it) {
+TEST_F(Etmv4Parser, quirk_a_broken_async_ends_with_the_byte_that_broke_it) {
+  quirks.no_search_after_bad_packet = true;
   EXPECT_EQ(after_async({0x00, 0x00, 0x00, 0x04, 0x04}),
             "I_BAD_SEQUENCE : Invalid Sequence in packet.[I_ASYNC]\nI_TRACE_ON : Trace On.\n");
 }
 
-TEST_F(Etmv4Parser, twelve_zeros_in_sync_are_a_bad_sequence) {
+TEST_F(Etmv4Parser, quirk_twelve_zeros_in_sync_are_a_bad_sequence) {
+  quirks.no_search_after_bad_packet = true;
   EXPECT_EQ(after_async({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x04}),
             "I_BAD_SEQUENCE : Invalid Sequence in packet.[I_ASYNC]\nI_TRACE_ON : Trace On.\n");
 }

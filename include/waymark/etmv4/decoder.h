@@ -299,6 +299,7 @@ class Decoder : private DecoderState {
   void add_context(const Packet& packet, std::uint8_t is);
   void add_address(const Packet& packet);
   void queue_atoms(TraceIndex index, std::uint32_t atoms, std::uint32_t count);
+  void async_in_packet();
   void unusable_packet(Fault fault, Severity severity, Finding finding);
   void lose_sync(Fault fault, Severity severity, Finding finding);
 

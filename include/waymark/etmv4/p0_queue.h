@@ -103,6 +103,8 @@ class P0Queue {
   std::optional<Arrival> pop_with_arrival();
   /// The number of the newest entries after the last atoms or unseen element.
   [[nodiscard]] std::size_t newer_than_atoms() const;
+  /// Removes what the packet at `index` left, which is the newest one.
+  void drop_newest(TraceIndex index);
   /// Removes the addresses among the newest `count`.
   void drop_addresses(std::size_t count);
   void clear() {

@@ -107,6 +107,10 @@ struct Quirks {
   /// An event of an ETMv4 between the A-sync and the first trace info is lost.  A-sync, `71 01 00
   /// f7`
   bool early_events_lost = false;
+  /// After a bad packet, parsing continues at the next byte instead of searching for an A-sync, an
+  /// A-sync needs eleven zeros of its own, and one more zero before them makes a bad packet.
+  /// `9d 01 02`, A-sync
+  bool no_search_after_bad_packet = false;
   /// The walk to an exception's return address is also tried if that address is before the current
   /// one.  `95 02 06 05 95 01`
   bool exception_walk_goes_back = false;
@@ -127,7 +131,7 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 37> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 38> kQuirks{{
     {"pe_reset_is_bad", &Quirks::pe_reset_is_bad},
     {"discard_loses_instrumentation", &Quirks::discard_loses_instrumentation},
     {"source_address_not_cancelled", &Quirks::source_address_not_cancelled},
@@ -165,6 +169,7 @@ inline constexpr std::array<NamedQuirk<Quirks>, 37> kQuirks{{
     {"end_loses_settled", &Quirks::end_loses_settled},
     {"missing_counts_are_zero", &Quirks::missing_counts_are_zero},
     {"early_events_lost", &Quirks::early_events_lost},
+    {"no_search_after_bad_packet", &Quirks::no_search_after_bad_packet},
 }};
 
 /// The quirks that only versions before 1.8.0 have.

@@ -37,6 +37,7 @@ class UnsyncedSearch {
   /// Call for each chunk of unsynchronised bytes: whether it is the first of the stream, or of what
   /// follows a jump.
   bool is_first_chunk() {
+    if (again_) return false;
     const bool first = !chunk_given_;
     chunk_given_ = true;
     return first;
@@ -44,6 +45,8 @@ class UnsyncedSearch {
 
   /// Synchronisation was found.
   void end();
+  /// It was lost again: a search whose chunks do not count.
+  void begin_again() { again_ = true; }
   /// A new search.
   void reset() { *this = {}; }
   /// A new search that is not part of the stream's: its chunks do not count there.
@@ -64,6 +67,7 @@ class UnsyncedSearch {
   bool chunk_given_ = false;
   bool jumped_ = false;
   bool chunk_given_before_ = false;  ///< The value before the jump.
+  bool again_ = false;               ///< It is not the first search.
 };
 
 }  // namespace waymark::etmv4
