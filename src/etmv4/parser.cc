@@ -74,6 +74,7 @@ AddressForm form_of(PacketType type) {
 }  // namespace
 
 Parser::Parser(const Config& config, const Quirks& quirks) : config_(config), quirks_(quirks) {
+  search_ = UnsyncedSearch(quirks.surplus_zeros_are_asyncs);
   build_table();
   carry_.bytes.reserve(64);
 }
@@ -200,6 +201,13 @@ bool Parser::next_unsynced(Packet& packet) {
     if (!search_.take(byte, index)) continue;
     search_.give_all(given_);
     synced_ = byte == 0x80;
+    if (!synced_ && !quirks_.surplus_zeros_are_asyncs) {
+      given_.type = PacketType::kNotSync;
+      give(given_, packet);
+      packet.monitor_only = !search_.is_first_chunk();
+      statistics_.unsynced_bytes += packet.length;
+      return true;
+    }
     given_.type = synced_ ? PacketType::kAsync : PacketType::kBadSequence;
     give(given_, packet);
     if (synced_) {

@@ -70,7 +70,21 @@ TEST_F(Etmv4Parser, an_async_synchronises) {
   EXPECT_EQ(search(async()), "0 [00 00 00 00 00 00 00 00 00 00 00 80] I_ASYNC\n");
 }
 
-TEST_F(Etmv4Parser, zeros_too_many_are_dropped_one_by_one_and_do_not_move_the_index) {
+TEST_F(Etmv4Parser, surplus_zeros_do_not_belong_to_the_async) {
+  std::vector<std::uint8_t> bytes(13, 0x00);
+  bytes.push_back(0x80);
+  EXPECT_EQ(search(bytes),
+            "0 [00] I_NOT_SYNC\n1* [00] I_NOT_SYNC\n"
+            "2 [00 00 00 00 00 00 00 00 00 00 00 80] I_ASYNC\n");
+  std::vector<std::uint8_t> wrong(11, 0x00);
+  wrong.insert(wrong.end(), {0x81, 0x05});
+  EXPECT_EQ(search(wrong),
+            "0 [00 00 00 00 00 00 00 00 00 00 00 81] I_NOT_SYNC\n"
+            "12 [05] I_INCOMPLETE_EOT[I_NOT_SYNC]\n");
+}
+
+TEST_F(Etmv4Parser, quirk_surplus_zeros_are_dropped_one_by_one_and_do_not_move_the_index) {
+  quirks.surplus_zeros_are_asyncs = true;
   std::vector<std::uint8_t> bytes(14, 0x00);
   bytes.push_back(0x80);
   EXPECT_EQ(search(bytes),
@@ -78,7 +92,8 @@ TEST_F(Etmv4Parser, zeros_too_many_are_dropped_one_by_one_and_do_not_move_the_in
             "0 [00 00 00 00 00 00 00 00 00 00 00 80] I_ASYNC\n");
 }
 
-TEST_F(Etmv4Parser, a_wrong_twelfth_byte_is_a_bad_sequence_and_the_search_goes_on) {
+TEST_F(Etmv4Parser, quirk_a_wrong_twelfth_byte_is_a_bad_sequence_and_the_search_goes_on) {
+  quirks.surplus_zeros_are_asyncs = true;
   std::vector<std::uint8_t> bytes(11, 0x00);
   bytes.insert(bytes.end(), {0x81, 0x05});
   EXPECT_EQ(search(bytes),
@@ -86,17 +101,22 @@ TEST_F(Etmv4Parser, a_wrong_twelfth_byte_is_a_bad_sequence_and_the_search_goes_o
             "12 [05] I_INCOMPLETE_EOT[I_NOT_SYNC]\n");
 }
 
-TEST_F(Etmv4Parser, the_index_after_a_chunk_is_fixed_before_the_next_segment) {
-  Parser parser(config);
+TEST_F(Etmv4Parser, a_chunk_has_the_index_of_its_first_byte_unless_the_quirk_is_on) {
   const std::vector<std::uint8_t> bytes = {1,  2,  3,  4,  5,  6,  7,  8, 9,
                                            10, 11, 12, 13, 14, 15, 16, 1};
   const frames::Run runs[] = {{.position = 0, .index = 86}, {.position = 8, .index = 96}};
-  parser.feed({bytes, runs});
-  Packet packet;
-  ASSERT_TRUE(parser.next(packet));
-  EXPECT_EQ(packet.index, 86U);
-  ASSERT_TRUE(parser.next(packet));
-  EXPECT_EQ(packet.index, 94U);
+  const auto second_index = [&] {
+    Parser parser(config, quirks);
+    parser.feed({bytes, runs});
+    Packet packet;
+    EXPECT_TRUE(parser.next(packet));
+    EXPECT_EQ(packet.index, 86U);
+    EXPECT_TRUE(parser.next(packet));
+    return packet.index;
+  };
+  EXPECT_EQ(second_index(), 96U);
+  quirks.surplus_zeros_are_asyncs = true;
+  EXPECT_EQ(second_index(), 94U);
 }
 
 TEST_F(Etmv4Parser, a_zero_in_the_next_segment_takes_its_own_index) {

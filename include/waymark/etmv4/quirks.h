@@ -111,6 +111,10 @@ struct Quirks {
   /// A-sync needs eleven zeros of its own, and one more zero before them makes a bad packet.
   /// `9d 01 02`, A-sync
   bool no_search_after_bad_packet = false;
+  /// Before the first A-sync, a surplus zero is an A-sync of one byte, and the A-sync has the index
+  /// of the first zero; eleven zeros and a byte that is not 0x80 are a bad packet; bytes after a
+  /// chunk of eight have the index after it, even if they are in a later frame.  `00` x 12, `80`
+  bool surplus_zeros_are_asyncs = false;
   /// The walk to an exception's return address is also tried if that address is before the current
   /// one.  `95 02 06 05 95 01`
   bool exception_walk_goes_back = false;
@@ -131,7 +135,7 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 38> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 39> kQuirks{{
     {"pe_reset_is_bad", &Quirks::pe_reset_is_bad},
     {"discard_loses_instrumentation", &Quirks::discard_loses_instrumentation},
     {"source_address_not_cancelled", &Quirks::source_address_not_cancelled},
@@ -170,6 +174,7 @@ inline constexpr std::array<NamedQuirk<Quirks>, 38> kQuirks{{
     {"missing_counts_are_zero", &Quirks::missing_counts_are_zero},
     {"early_events_lost", &Quirks::early_events_lost},
     {"no_search_after_bad_packet", &Quirks::no_search_after_bad_packet},
+    {"surplus_zeros_are_asyncs", &Quirks::surplus_zeros_are_asyncs},
 }};
 
 /// The quirks that only versions before 1.8.0 have.
