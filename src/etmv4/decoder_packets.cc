@@ -294,6 +294,11 @@ void Decoder::add_exception(const Packet& packet) {
   Entry& entry = queue_.add(EntryKind::kException, packet.index);
   entry.number = packet.exception;
   entry.flag = packet.exception_address == ExceptionAddress::kReturnIsTarget;
+  if (m_profile() && packet.exception_address == ExceptionAddress::kNone &&
+      !quirks_.exception_without_address_takes_one) {
+    ++queue_.depth;
+    return;
+  }
   entry.known = true;
   queue_.awaits_address = true;
 }

@@ -42,7 +42,7 @@ bool Decoder::commit_exception() {
   refill(credit_);
   expected_start_.reset();
   if (!entry.known) {
-    // A PE reset: it has no address.
+    // No address follows, as for a PE reset.
     queue_.pop_front();
     emit(ElementKind::kException, entry.index).number = entry.number;
     path_.lost = true;

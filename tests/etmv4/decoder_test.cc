@@ -1029,6 +1029,14 @@ TEST_F(Etmv4DecoderM, quirk_v8m_exception_return_is_not_p0) {
             "21 NO_SYNC( [bad-packet])\n");
 }
 
+TEST_F(Etmv4DecoderM, an_exception_after_which_no_address_follows_leaves_the_next_one_alone) {
+  EXPECT_EQ(run_m({0x06, 0x1C, 0x96, 0x04, 0xF7, 0x2D, 0x02}),
+            "20 exception e\n24 1008-100a x1 E iBR implied T32\n");
+  quirks.exception_without_address_takes_one = true;
+  EXPECT_EQ(run_m({0x06, 0x1C, 0x96, 0x04, 0x2D, 0x01}),
+            "20 1000-1008 x3 E BR T32\n20 exception e returns to 1008\n");
+}
+
 TEST_F(Etmv4DecoderM, a_tail_chain_takes_nothing_from_the_return_stack) {
   config.trcconfigr |= 1U << 12;
   EXPECT_EQ(run_m({0x96, 0x04, 0xF7, 0x07, 0x06, 0x1D, 0x9B, 0x7F, 0xFF, 0xFF, 0xFF, 0x2D, 0x03}),

@@ -115,6 +115,9 @@ struct Quirks {
   /// of the first zero; eleven zeros and a byte that is not 0x80 are a bad packet; bytes after a
   /// chunk of eight have the index after it, even if they are in a later frame.  `00` x 12, `80`
   bool surplus_zeros_are_asyncs = false;
+  /// An exception of an M profile that says that no address follows takes the next one as its
+  /// return address.  `06 04 96 04`
+  bool exception_without_address_takes_one = false;
   /// The walk to an exception's return address is also tried if that address is before the current
   /// one.  `95 02 06 05 95 01`
   bool exception_walk_goes_back = false;
@@ -135,7 +138,7 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 39> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 40> kQuirks{{
     {"pe_reset_is_bad", &Quirks::pe_reset_is_bad},
     {"discard_loses_instrumentation", &Quirks::discard_loses_instrumentation},
     {"source_address_not_cancelled", &Quirks::source_address_not_cancelled},
@@ -175,6 +178,7 @@ inline constexpr std::array<NamedQuirk<Quirks>, 39> kQuirks{{
     {"early_events_lost", &Quirks::early_events_lost},
     {"no_search_after_bad_packet", &Quirks::no_search_after_bad_packet},
     {"surplus_zeros_are_asyncs", &Quirks::surplus_zeros_are_asyncs},
+    {"exception_without_address_takes_one", &Quirks::exception_without_address_takes_one},
 }};
 
 /// The quirks that only versions before 1.8.0 have.
