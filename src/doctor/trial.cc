@@ -222,7 +222,7 @@ void Tally::take(const PacketRef& seen, const etmv4::Packet& packet) {
   using enum etmv4::PacketType;
   if (!is_good(seen, packet.type)) return;
   follow_taken(packet);
-  if (packet.type == kAsync) return sync(seen, false);
+  if (packet.type == kAsync) return sync(seen, packet.in_packet);
   if (packet.type == kTraceInfo) return take_info(packet);
   awaited_ = 0;
   if (packet.type == kContext || etmv4::is_address_context(packet.type)) {

@@ -37,7 +37,7 @@ struct Decoder::RangeSink {
   flow::Turn indirect(const Block& block) {
     if (!decoder->is_exception_return(block)) return flow::Turn::kOn;
     decoder->output_.write_at(out, end);
-    decoder->emit(ElementKind::kExceptionReturn, index);
+    decoder->return_from_exception(index);
     out = decoder->output_.at();
     return out == end ? flow::Turn::kStuckAfter : flow::Turn::kOn;
   }
@@ -70,7 +70,7 @@ struct Decoder::StagedSink {
   static bool needs_stack() { return false; }
   void pass(const Block& block, bool taken) const { decoder->emit_range(block, index, taken); }
   [[nodiscard]] flow::Turn indirect(const Block& block) const {
-    if (decoder->is_exception_return(block)) decoder->emit(ElementKind::kExceptionReturn, index);
+    if (decoder->is_exception_return(block)) decoder->return_from_exception(index);
     return flow::Turn::kOn;
   }
 };
@@ -111,7 +111,7 @@ bool Decoder::commit_checked(TraceIndex index, std::uint64_t& atoms, std::uint32
   --left;
   if (!check_image(sink.block, executed, index)) return false;
   emit_range(sink.block, index, executed);
-  if (executed && is_exception_return(sink.block)) emit(ElementKind::kExceptionReturn, index);
+  if (executed && is_exception_return(sink.block)) return_from_exception(index);
   return true;
 }
 
@@ -175,6 +175,7 @@ bool Decoder::commit_atoms(Entry& entry) {
 // Nothing says where the atoms were.  False: the return stack that should have said it is empty.
 bool Decoder::drop_atoms(TraceIndex index) {
   if (path_.pop_pending && !pop_return_stack(index)) return false;
+  if (mode_.unknown && !quirks_.place_unchecked) path_.lose();
   if (!traits_.follows && !earlier_.unfollowed_reported) {
     earlier_.unfollowed_reported = true;
     report(Fault::kUnsupportedConfig, Severity::kWarning, index, Finding::kAtomsOfLoads);
@@ -191,6 +192,7 @@ void Decoder::end_at_unreadable(const Block& block, TraceIndex index) {
   path_.it = block.it_out;
   path_.lost = true;
   path_.cut();
+  if (!quirks_.calls_not_missed) path_.miss_calls();
   expected_start_.reset();
 }
 
@@ -233,7 +235,10 @@ Element* Decoder::follow(Element* out, Element* end, std::uint32_t atoms, std::u
   const bool reports = traits_.reports_lost_atoms;
   if (mode_.unknown || path_.stop() == flow::Stop::kLost) {
     // These atoms are dropped: nothing says where they were.
-    if (!reports) return sink.out;
+    if (!reports) {
+      if (mode_.unknown && !quirks_.place_unchecked) path_.lose();
+      return sink.out;
+    }
   } else if (path_.stop() == flow::Stop::kStackEmpty) {
     if (traits_.can_lose_elements) sink.out = settled_out_ != nullptr ? settled_out_ : run_out_;
   } else if (path_.block()->ended == BlockEnd::kNotAccessible && !reports &&
@@ -288,7 +293,7 @@ unsigned Decoder::run_short_row(TraceIndex index, std::uint32_t headers, unsigne
   Element* out = at + done;
   if (returns) {
     output_.write_at(out, end);
-    emit(ElementKind::kExceptionReturn, packet_index_);
+    return_from_exception(packet_index_);
     out = output_.at();
   }
   rest_.left = 0;
@@ -337,6 +342,12 @@ void Decoder::apply_address(std::uint64_t address, std::uint8_t is) {
   path_.go_to(address, isa_of(mode_.is_64bit, is));
 }
 
+// The trace unit never compares the target of such a branch with its return stack.
+void Decoder::return_from_exception(TraceIndex index) {
+  if (!quirks_.exception_return_pops) path_.pop_pending = false;
+  emit(ElementKind::kExceptionReturn, index);
+}
+
 bool Decoder::pop_return_stack(TraceIndex index) {
   if (path_.pop()) return true;
   fail_pop(index);
@@ -377,11 +388,12 @@ bool Decoder::check_image(const Block& block, bool executed, TraceIndex index) {
   return true;
 }
 
-// Only for A64: in A32 code, a trace unit may leave out the target of a load to the PC (capture
-// ete_ip, after `ldr pc` and `pop {pc}`, where the code fits the trace before and after).
+// Not for a return to code that could not be read, and only for A64: in A32 code, a trace unit may
+// leave out the target of a load to the PC (capture ete_ip, after `ldr pc` and `pop {pc}`, where
+// the code fits the trace before and after).
 void Decoder::report_lost_atoms(TraceIndex index) {
   const Block* const from = path_.indirect_branch();
-  if (mode_.unknown || from == nullptr || from->isa != Isa::kA64) return;
+  if (mode_.unknown || path_.calls_missed || from == nullptr || from->isa != Isa::kA64) return;
   report(Fault::kBadImage, Severity::kWarning, index, Finding::kAtomsBeforeTarget);
   blame(from->end - from->last_size);
   path_.cut();  // Once for each branch.

@@ -126,11 +126,11 @@ bool Decoder::commit_entry(Entry& entry) {
       // whose target is on the return stack and the next atom.
       if (!quirks_.trace_info_empties_stack) break;
       path_.calls_forgotten = true;
-      forget_calls();
+      path_.forget_calls();
       break;
     case EntryKind::kTraceOn: {
       expected_start_.reset();
-      forget_calls();
+      path_.forget_calls();
       const auto reason = earlier_.overflow ? TraceOnReason::kOverflow : TraceOnReason::kNormal;
       emit(ElementKind::kTraceOn, entry.index).reason = static_cast<std::uint8_t>(reason);
       earlier_.overflow = false;
@@ -139,7 +139,7 @@ bool Decoder::commit_entry(Entry& entry) {
     }
     case EntryKind::kExceptionReturn:
       expected_start_.reset();
-      emit(ElementKind::kExceptionReturn, entry.index);
+      return_from_exception(entry.index);
       break;
     case EntryKind::kTransactionStart:
       emit_transaction(entry);
@@ -232,7 +232,8 @@ void Decoder::emit_survivor(const Entry& entry) {
       Element& timestamp = emit(ElementKind::kTimestamp, entry.index);
       timestamp.timestamp = entry.value;
       timestamp.flags |= kElementHasTimestamp;
-      if (entry.kind == EntryKind::kTimestampCycleCount) {
+      if (entry.kind == EntryKind::kTimestampCycleCount &&
+          (entry.known || quirks_.missing_counts_are_zero)) {
         timestamp.cycle_count = entry.count;
         timestamp.flags |= kElementHasCycleCount;
       }
@@ -346,12 +347,34 @@ bool Decoder::emit_survivors(bool loses_instrumentation) {
   leave_counter();
   while (!queue_.empty()) {
     if (!output_.room()) return false;
-    const Entry& entry = queue_.front();
+    Entry& entry = queue_.front();
+    if (!is_survivor(entry.kind) && !quirks_.end_loses_settled) {
+      if (is_speculative(entry.kind)) {
+        drop_speculative();
+      } else {
+        (void)commit_entry(entry);
+      }
+      continue;
+    }
     const bool lost = loses_instrumentation && entry.kind == EntryKind::kInstrumentation;
     if (is_survivor(entry.kind) && !lost) emit_survivor(entry);
     queue_.pop_front();
   }
   return true;
+}
+
+// A P0 element that was not committed.  What is before it is certain.
+bool Decoder::is_speculative(EntryKind kind) const {
+  return kind == EntryKind::kAtom || kind == EntryKind::kUnseen || is_p0(kind);
+}
+
+// Only survivors stay.
+void Decoder::drop_speculative() {
+  std::vector<Entry> kept;
+  for (std::size_t i = 0; i != queue_.size(); ++i)
+    if (is_survivor(queue_.at(i).kind)) kept.push_back(queue_.at(i));
+  queue_.clear();
+  for (const Entry& entry : kept) queue_.push_back(entry);
 }
 
 // A packet cannot be used.  What waits for the next P0 element was traced before it.  False: out of
@@ -367,6 +390,7 @@ bool Decoder::give_up() {
 bool Decoder::discard() {
   if (!emit_survivors(quirks_.discard_loses_instrumentation)) return false;
   requests_.discard = false;
+  earlier_.overflow = earlier_.overflow || std::exchange(requests_.overflow, false);
   queue_.depth = 0;
   path_.lost = mode_.unknown = true;
   queue_.awaits_address = false;
@@ -378,6 +402,7 @@ bool Decoder::discard() {
 
 // See etmv4-ete.md 4.13.  False: out of space.
 bool Decoder::finish_queue() {
+  if (!quirks_.end_loses_settled && !emit_survivors(false)) return false;
   leave_counter();
   bool stop = false;
   while (!queue_.empty() && !stop) {

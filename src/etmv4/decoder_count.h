@@ -142,7 +142,9 @@ class CountingWalk final
   static constexpr bool refuses(const Node& /*block*/) { return false; }
   static constexpr void before_find() {}
   static constexpr void passed(Place /*block*/) {}
-  static constexpr void passed_unreadable() {}
+  void passed_unreadable() {
+    if (kReturns && !decoder_.quirks_.calls_not_missed) path_.miss_calls();
+  }
 
   // All atoms of a row as one string: one loop, with one end that cannot be predicted.  Beyond 64
   // they have no meaning.
@@ -165,8 +167,9 @@ class CountingWalk final
            type == PacketType::kAddressShortIs1 || type == PacketType::kAddressMatch;
   }
   /// The decoder makes nothing of it, once it is synchronised.
-  static bool is_void(PacketType type) {
-    return type == PacketType::kAsync || type == PacketType::kIgnore;
+  static bool is_void(const Packet& packet) {
+    return (packet.type == PacketType::kAsync && !packet.in_packet) ||
+           packet.type == PacketType::kIgnore;
   }
   static bool is_cycle_count(const Packet& packet) {
     return (packet.type == PacketType::kCycleCountF1 || packet.type == PacketType::kCycleCountF2 ||
@@ -174,7 +177,7 @@ class CountingWalk final
            (!packet.has_commit || packet.commit == 0);
   }
   [[gnu::noinline]] bool slow_packet(Packet& packet) {
-    if (is_void(packet.type) && decoder_.sync_.state == Decoder::State::kDecode) {
+    if (is_void(packet) && decoder_.sync_.state == Decoder::State::kDecode) {
       host_.took(1);
       last_.place = nullptr;
       decoder_.packet_index_ = last_.index = index_of(packet);

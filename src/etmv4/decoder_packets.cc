@@ -41,6 +41,8 @@ static_assert(PacketType::kCancelF3 < PacketType::kEvent);
 
 void Decoder::accept(const Packet& packet) {
   if (failed_) return;
+  if (packet.type == PacketType::kAsync && packet.in_packet && !requests_.any())
+    queue_.drop_newest(packet_index_);
   packet_index_ = packet.index;
   if (sync_.state == State::kDecode) [[likely]] {
     accept_in_decode(packet);
@@ -62,7 +64,8 @@ void Decoder::accept(const Packet& packet) {
   }
   if (packet.type == PacketType::kTraceInfo) {
     begin_at_trace_info(packet);
-  } else if (packet.type == PacketType::kEvent && config_.major_version() >= 5) {
+  } else if (packet.type == PacketType::kEvent &&
+             (config_.major_version() >= 5 || !quirks_.early_events_lost)) {
     queue_.add(EntryKind::kEvent, packet.index).number = packet.value;
     if (quirks_.missing_address_leaves_element) {
       earlier_.event_overdue = queue_.depth > traits_.max_depth;
@@ -97,7 +100,7 @@ void Decoder::begin_at_trace_info(const Packet& packet) {
     queue_.add(EntryKind::kUnseen, packet.index).count = packet.trace_info.spec_depth;
   queue_.add(EntryKind::kTraceInfo, packet.index);
   if (bit<6>(packet.trace_info.info)) queue_.add(EntryKind::kTransactionInit, packet.index);
-  forget_calls();
+  path_.forget_calls();
   select_memory();  // In a recording, another process may run since the reset.
   if (!quirks_.trace_info_commits_nothing) request_excess();
 }
@@ -196,7 +199,7 @@ bool Decoder::request(const Packet& packet) {
       return true;
     case PacketType::kOverflow:
     case PacketType::kDiscard:
-      earlier_.overflow = earlier_.overflow || packet.type == PacketType::kOverflow;
+      requests_.overflow = packet.type == PacketType::kOverflow;
       requests_.discard = true;
       queue_.depth = 0;
       return true;
@@ -215,6 +218,8 @@ bool Decoder::add_other(const Packet& packet) {
   const TraceIndex index = packet.index;
   switch (packet.type) {
     case PacketType::kAsync:
+      if (packet.in_packet) async_in_packet();
+      return true;
     case PacketType::kIgnore:
       return true;
     case PacketType::kTraceInfo:
@@ -288,12 +293,18 @@ void Decoder::add_timestamp(const Packet& packet) {
       packet.index);
   entry.value = packet.timestamp;
   entry.count = packet.has_count ? packet.cycle_count : 0;
+  entry.known = packet.has_count;
 }
 
 void Decoder::add_exception(const Packet& packet) {
   Entry& entry = queue_.add(EntryKind::kException, packet.index);
   entry.number = packet.exception;
   entry.flag = packet.exception_address == ExceptionAddress::kReturnIsTarget;
+  if (m_profile() && packet.exception_address == ExceptionAddress::kNone &&
+      !quirks_.exception_without_address_takes_one) {
+    ++queue_.depth;
+    return;
+  }
   entry.known = true;
   queue_.awaits_address = true;
 }
@@ -322,6 +333,13 @@ void Decoder::refuse(const Packet& packet) {
   }
 }
 
+// The previous packet is wrong, because it took bytes that belong to another.
+void Decoder::async_in_packet() {
+  const bool as_error = (flags_ & kErrorOnBadPackets) != 0;
+  unusable_packet(Fault::kBadPacketSequence, as_error ? Severity::kError : Severity::kWarning,
+                  Finding::kAsyncInPacket);
+}
+
 void Decoder::unusable_packet(Fault fault, Severity severity, Finding finding) {
   if (!quirks_.bad_packet_loses_queue && !queue_.empty()) {
     requests_.unusable = {fault, severity, finding};
@@ -335,8 +353,13 @@ void Decoder::lose_sync(Fault fault, Severity severity, Finding finding) {
   report(fault, severity, packet_index_, finding);
   if (failed_) return;
   clear_state();
-  sync_.state = State::kNoSync;
   sync_.reason = UnsyncReason::kBadPacket;
+  if (quirks_.no_search_after_bad_packet || finding == Finding::kEndsInPacket) {
+    sync_.state = State::kNoSync;
+    return;
+  }
+  sync_.state = finding == Finding::kAsyncInPacket ? State::kWaitTraceInfo : State::kWaitSync;
+  sync_.unreported = busy_ = true;
 }
 
 void Decoder::end_of_trace() {

@@ -15,6 +15,10 @@ using isa::Isa;
 // The address that an M-profile tail chain gives instead of a return address.
 constexpr std::uint64_t kTailChain = 0xFFFFFFFE;
 
+bool is_waypoint(const isa::Instruction& instruction) {
+  return instruction.type != isa::InstrType::kOther;
+}
+
 }  // namespace
 
 // A walk from the place of the path, which goes along.
@@ -31,11 +35,14 @@ bool Decoder::commit_exception() {
   const Entry entry = queue_.front();
   // The trace has given the target of the branch, so it did not match the return stack.
   if (entry.flag && !quirks_.exception_pops_stated_target) path_.pop_pending = false;
+  if (path_.pop_pending && !quirks_.exception_return_pops && m_profile() &&
+      queue_.next_address() == kTailChain)
+    path_.pop_pending = false;
   if (path_.pop_pending && !pop_return_stack(entry.index)) return false;
   refill(credit_);
   expected_start_.reset();
   if (!entry.known) {
-    // A PE reset: it has no address.
+    // No address follows, as for a PE reset.
     queue_.pop_front();
     emit(ElementKind::kException, entry.index).number = entry.number;
     path_.lost = true;
@@ -126,18 +133,37 @@ void Decoder::report_inside_instruction(std::uint64_t address) {
 // See etmv4-ete.md 4.7.
 bool Decoder::commit_source_address(const Entry& entry) {
   if (!traits_.follows) return true;
+  if (pops_before_walk() && !pop_return_stack(entry.index)) return false;
   refill(credit_);
   expected_start_.reset();
+  if (mode_.unknown && !quirks_.place_unchecked) {
+    path_.lose();
+    return true;
+  }
   const std::uint64_t source = entry.value;
+  const bool reads = !quirks_.source_walk_unread;
+  flow::Stretch before{.start = source, .end = source};
+  if (reads) {
+    if (path_.lost || path_.address > source) path_.it = 0;
+    if (!path_.lost && path_.address < source && !walk_to_source(entry, before)) return false;
+  }
   flow::Stretch walked =
       flow::walk_to(follower(), {source, path_.isa, path_.it}, {.most = 1}, credit_.left());
   path_.it = walked.it;
   if (walked.ended == BlockEnd::kNotAccessible) {
+    if (before.count != 0) emit_walk(entry.index, before, !is_waypoint(before.last));
     emit_not_accessible(entry.index, source);
+    if (reads) path_.lose();
+    if (!quirks_.calls_not_missed) path_.miss_calls();
     return true;
   }
   if (walked.ended != BlockEnd::kWaypoint) return fail_source(walked.ended, entry.index);
-  if (!path_.lost && path_.address < source && !walk_to_source(entry, walked)) return false;
+  if (reads) {
+    walked.start = before.start;
+    walked.count += before.count;
+  } else if (!path_.lost && path_.address < source && !count_to_source(entry, walked)) {
+    return false;
+  }
   const isa::Instruction& last = walked.last;
   flow::pass_last(path_, last, walked.end);
   if (flow::is_branch(last)) {
@@ -151,13 +177,38 @@ bool Decoder::commit_source_address(const Entry& entry) {
   if (quirks_.source_address_after_state) walked.isa = path_.isa;
   emit_walk(entry.index, walked);
   if (!quirks_.source_address_after_state && last.subtype == isa::InstrSubtype::kV8ExceptionReturn)
-    emit(ElementKind::kExceptionReturn, entry.index);
+    return_from_exception(entry.index);
   return true;
 }
 
-// `walked` is the instruction at the source address: those before it, from the place of the path
-// on, are added to it.
-bool Decoder::walk_to_source(const Entry& entry, flow::Stretch& walked) {
+// From the place of the path up to the source address.  `before` becomes the instructions that
+// belong to the range of that address: none of them was a taken branch.
+bool Decoder::walk_to_source(const Entry& entry, flow::Stretch& before) {
+  const flow::Stretch nothing = before;
+  const bool split = (flags_ & kSourceAddressNRanges) != 0;
+  const flow::Destination to{.address = entry.value,
+                             .ends_at = split ? flow::EndsAt::kWaypoints : flow::EndsAt::kNothing};
+  do {
+    before = walk(split ? flow::walk_to : flow::walk_ahead, to);
+    if (before.ended == BlockEnd::kNotAccessible) {
+      if (before.count != 0) emit_walk(entry.index, before, !is_waypoint(before.last));
+      emit_not_accessible(entry.index, before.end);
+      before = nothing;
+      return true;
+    }
+    if (before.ended != BlockEnd::kWaypoint) return fail_source(before.ended, entry.index);
+    if (before.arrived == Arrived::kBeyond) --before.count;
+    if (split && is_waypoint(before.last) && before.end <= entry.value) {
+      emit_walk(entry.index, before, false);
+      before = nothing;
+    }
+  } while (path_.address < entry.value);
+  return true;
+}
+
+// Quirk source_walk_unread: `walked` is the instruction at the source address.  Those before it,
+// from the place of the path on, are added to it.
+bool Decoder::count_to_source(const Entry& entry, flow::Stretch& walked) {
   const bool split = (flags_ & kSourceAddressNRanges) != 0;
   if (path_.isa != Isa::kT32 && !split) {
     walked.count = static_cast<std::uint32_t>((walked.end - path_.address) / 4);
@@ -188,9 +239,10 @@ bool Decoder::fail_source(BlockEnd ended, TraceIndex index) {
 
 // See etmv4-ete.md 4.7b.  The entry is the oldest of the queue.
 bool Decoder::commit_q() {
+  const Entry entry = queue_.front();
+  if (pops_before_walk() && !pop_return_stack(entry.index)) return false;
   refill(credit_);
   expected_start_.reset();
-  const Entry entry = queue_.front();
   const TraceIndex index = entry.index;
   Arrival to{std::nullopt, entry};
   if (entry.flag) {
@@ -204,23 +256,35 @@ bool Decoder::commit_q() {
   const std::uint64_t target = to.address.value;
   const Isa target_isa = isa_of(to.context ? to.context->sf : mode_.is_64bit, to.address.is);
   const std::uint32_t wanted = entry.known ? entry.count : 0;
+  const bool placed = quirks_.place_unchecked || (!path_.lost && !mode_.unknown);
   flow::Stretch walked{.start = path_.address, .end = path_.address};
   if (traits_.reports_lost_atoms) {
     // The code that the element passes cannot be compared with the image: it says neither which
     // branches were taken nor which calls the trace unit remembers.  The trace before and after it
     // can.
-    path_.return_stack.clear();
-    path_.pop_pending = false;
-  } else {
+    path_.miss_calls();
+  } else if (placed) {
     walked = walk(flow::walk_to, {.ends_at = flow::EndsAt::kBranches, .most = wanted});
     if (walked.ended != BlockEnd::kWaypoint && walked.ended != BlockEnd::kNotAccessible &&
         walked.ended != BlockEnd::kRangeLimit)
       return fail_walk(walked.ended, index, Finding::kQNotFollowed);
   }
-  if (wanted != 0 && walked.count == wanted &&
-      (walked.end == target || flow::is_branch(walked.last))) {
-    emit_walk(index, walked);
+  bool executed = true;
+  bool leads = wanted != 0 && walked.count == wanted;
+  if (leads && flow::is_branch(walked.last)) {
+    if (!quirks_.q_branch_always_taken) {
+      const bool jumps = walked.last.type == isa::InstrType::kBranch
+                             ? walked.last.target == target
+                             : walked.end != target || !walked.last.conditional;
+      leads = jumps || (walked.end == target && walked.last.conditional);
+      executed = jumps;
+    }
   } else {
+    leads = leads && walked.end == target;
+  }
+  if (leads) {
+    emit_walk(index, walked, executed);
+  } else if (placed) {
     Element& range = emit(ElementKind::kInstrRangeNoPath, index);
     range.start = walked.start;
     range.end = target;

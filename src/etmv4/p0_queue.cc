@@ -2,11 +2,17 @@
 
 namespace waymark::etmv4 {
 
+std::optional<std::uint64_t> P0Queue::next_address() {
+  const std::size_t place = size() > 1 && at(1).kind == EntryKind::kContext ? 2 : 1;
+  if (size() <= place || at(place).kind != EntryKind::kAddress) return std::nullopt;
+  return at(place).value;
+}
+
 std::optional<Arrival> P0Queue::pop_with_arrival() {
+  const bool states_address = next_address().has_value();
   pop_front();
-  const bool has_context = !empty() && front().kind == EntryKind::kContext;
-  const std::size_t last = has_context ? 1 : 0;
-  if (size() <= last || at(last).kind != EntryKind::kAddress) return std::nullopt;
+  if (!states_address) return std::nullopt;
+  const bool has_context = front().kind == EntryKind::kContext;
   Arrival arrival;
   if (has_context) {
     arrival.context = front();
@@ -25,6 +31,11 @@ std::size_t P0Queue::newer_than_atoms() const {
     ++count;
   }
   return count;
+}
+
+void P0Queue::drop_newest(TraceIndex index) {
+  if (holds_ && held_.index == index) drop_held();
+  while (!empty() && back().index == index) pop_back();
 }
 
 void P0Queue::drop_addresses(std::size_t count) {

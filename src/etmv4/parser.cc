@@ -73,7 +73,8 @@ AddressForm form_of(PacketType type) {
 
 }  // namespace
 
-Parser::Parser(const Config& config) : config_(config) {
+Parser::Parser(const Config& config, const Quirks& quirks) : config_(config), quirks_(quirks) {
+  search_ = UnsyncedSearch(quirks.surplus_zeros_are_asyncs);
   build_table();
   carry_.bytes.reserve(64);
 }
@@ -148,6 +149,7 @@ std::size_t Parser::next(std::span<Packet> out) {
 bool Parser::read_rare(std::size_t position, Packet& packet) {
   const std::size_t length = read({data_ + position, size_ - position}, packet);
   if (length == kIncomplete) {
+    carry_.zeros = zeros_before(position);
     carry_.bytes.assign(data_ + position, data_ + size_);
     carry_.index = packet.index;
     carry_.active = true;
@@ -178,6 +180,13 @@ void Parser::give(const UnsyncedSearch::Chunk& chunk, Packet& packet) {
   packet.index = chunk.index;
 }
 
+// What was read last is wrong, so what comes next can be the inside of a packet.
+void Parser::lose_sync() {
+  if (quirks_.no_search_after_bad_packet) return;
+  synced_ = false;
+  search_.begin_again();
+}
+
 bool Parser::next_unsynced(Packet& packet) {
   while (position_ < size_) {
     if (search_.due()) {
@@ -192,9 +201,17 @@ bool Parser::next_unsynced(Packet& packet) {
     if (!search_.take(byte, index)) continue;
     search_.give_all(given_);
     synced_ = byte == 0x80;
+    if (!synced_ && !quirks_.surplus_zeros_are_asyncs) {
+      given_.type = PacketType::kNotSync;
+      give(given_, packet);
+      packet.monitor_only = !search_.is_first_chunk();
+      statistics_.unsynced_bytes += packet.length;
+      return true;
+    }
     given_.type = synced_ ? PacketType::kAsync : PacketType::kBadSequence;
     give(given_, packet);
     if (synced_) {
+      packet.in_packet = false;
       search_.end();
     } else {
       packet.error_type = PacketType::kAsync;

@@ -63,6 +63,7 @@ std::size_t Parser::not_whole(std::size_t end, Packet& packet) {
   packet.error_type = packet.type;
   packet.type = PacketType::kBadSequence;
   ++statistics_.bad_sequences;
+  lose_sync();
   return kMaxPacketBytes;
 }
 
@@ -79,10 +80,12 @@ std::size_t Parser::read(Bytes at, Packet& packet) {
       packet.error_type = packet.type;
       packet.type = PacketType::kReservedConfig;
       ++statistics_.bad_headers;
+      lose_sync();
       break;
     case Layout::kReserved:
       packet.type = PacketType::kReserved;
       ++statistics_.bad_headers;
+      lose_sync();
       break;
     case Layout::kAtoms:
       copy_atoms(atom_packet(at[0]), packet);
@@ -227,20 +230,46 @@ std::size_t Parser::read_extension(Bytes at, Packet& packet) {
       packet.type = PacketType::kOverflow;
       return 2;
     case 0x00:
-      for (std::size_t i = 2; i < std::min(at.size(), kAsyncSize); ++i) {
-        if (at[i] == 0 && i != kAsyncSize - 1) continue;
-        packet.type = PacketType::kAsync;
-        if (i == kAsyncSize - 1 && at[i] == 0x80) return kAsyncSize;
-        packet.error_type = PacketType::kAsync;
-        packet.type = PacketType::kBadSequence;
-        return i + 1;
-      }
-      return kIncomplete;
+      return quirks_.no_search_after_bad_packet ? read_async_only(at, packet)
+                                                : read_async(at, packet);
     default:
       packet.type = PacketType::kBadSequence;
       packet.error_type = PacketType::kExtension;
+      lose_sync();
       return 2;
   }
+}
+
+// At two zeros or more.  The last eleven before 0x80 count, whatever they belong to.
+std::size_t Parser::read_async(Bytes at, Packet& packet) {
+  const std::size_t limit = std::min(at.size(), kAsyncSize);
+  std::size_t zeros = 2;
+  while (zeros < limit && at[zeros] == 0) ++zeros;
+  if (zeros == limit && zeros != kAsyncSize) return kIncomplete;
+  const bool surplus = zeros == kAsyncSize;
+  if (!surplus && at[zeros] == 0x80 && zeros + zeros_in_front(at.data()) >= kAsyncZeros) {
+    packet.type = PacketType::kAsync;
+    packet.in_packet = zeros != kAsyncZeros;
+    return zeros + 1;
+  }
+  packet.type = PacketType::kBadSequence;
+  packet.error_type = PacketType::kAsync;
+  lose_sync();
+  return surplus ? 1 : zeros + 1;
+}
+
+// Quirk no_search_after_bad_packet.
+std::size_t Parser::read_async_only(Bytes at, Packet& packet) {
+  for (std::size_t i = 2; i < std::min(at.size(), kAsyncSize); ++i) {
+    if (at[i] == 0 && i != kAsyncSize - 1) continue;
+    packet.type = PacketType::kAsync;
+    packet.in_packet = false;
+    if (i == kAsyncSize - 1 && at[i] == 0x80) return kAsyncSize;
+    packet.error_type = PacketType::kAsync;
+    packet.type = PacketType::kBadSequence;
+    return i + 1;
+  }
+  return kIncomplete;
 }
 
 std::size_t Parser::read_trace_info(Bytes at, Packet& packet) {

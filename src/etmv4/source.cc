@@ -39,8 +39,8 @@ struct Parts {
   static Protocol protocol(const Config& config) {
     return config.ete ? Protocol::kEte : Protocol::kEtmV4;
   }
-  static Parser make_parser(const Config& config, const SourceOptions& /*options*/) {
-    return Parser(config);
+  static Parser make_parser(const Config& config, const SourceOptions& options) {
+    return Parser(config, Quirks::of(options.quirks));
   }
   static Decoder make_decoder(const Config& config, const image::Image* image,
                               const SourceOptions& options) {
@@ -75,6 +75,8 @@ struct Parts {
       return {Fault::kInvalidHeader, Finding::kReservedHeader};
     if (packet.type == PacketType::kReservedConfig)
       return {Fault::kInvalidHeader, Finding::kReservedInConfig};
+    if (packet.type == PacketType::kAsync && packet.in_packet)
+      return {Fault::kBadPacketSequence, Finding::kAsyncInPacket};
     if (options.quirks != 0) return {};
     if (packet.type == PacketType::kBadSequence)
       return {Fault::kBadPacketSequence, Finding::kMalformedPacket};

@@ -12,14 +12,23 @@ void UnsyncedSearch::give_due(Chunk& chunk) {
   std::size_t size = bytes_.size();
   if (due_ == Due::kAllButLast) --size;
   if (due_ == Due::kOldestZero) size = 1;
-  chunk.type = due_ == Due::kOldestZero ? PacketType::kAsync : PacketType::kNotSync;
-  chunk.index = index_;
+  const bool async = due_ == Due::kOldestZero && as_reference_;
+  chunk.type = async ? PacketType::kAsync : PacketType::kNotSync;
   const auto end = bytes_.begin() + static_cast<std::ptrdiff_t>(size);
   chunk.bytes.assign(bytes_.begin(), end);
   bytes_.erase(bytes_.begin(), end);
+  chunk.index = take_front(size);
   if (due_ != Due::kOldestZero) index_ = next_index_;
   index_fixed_ = due_ == Due::kAll;
   due_ = Due::kNothing;
+}
+
+// The index of the first of the oldest bytes, which are gone.
+TraceIndex UnsyncedSearch::take_front(std::size_t size) {
+  if (as_reference_ || indexes_.empty()) return index_;
+  const TraceIndex index = indexes_.front();
+  indexes_.erase(indexes_.begin(), indexes_.begin() + static_cast<std::ptrdiff_t>(size));
+  return index;
 }
 
 bool UnsyncedSearch::take(std::uint8_t byte, TraceIndex index) {
@@ -27,6 +36,7 @@ bool UnsyncedSearch::take(std::uint8_t byte, TraceIndex index) {
   if (first && (byte == 0 || !index_fixed_)) index_ = index;
   index_fixed_ = false;
   bytes_.push_back(byte);
+  if (!as_reference_) indexes_.push_back(index);
   switch (stage_) {
     case Stage::kPlain:
       if (byte == 0) {
@@ -54,7 +64,7 @@ bool UnsyncedSearch::take(std::uint8_t byte, TraceIndex index) {
 }
 
 void UnsyncedSearch::give_all(Chunk& chunk) {
-  chunk.index = index_;
+  chunk.index = take_front(bytes_.size());
   chunk.bytes = bytes_;
   bytes_.clear();
   due_ = Due::kNothing;
@@ -62,6 +72,7 @@ void UnsyncedSearch::give_all(Chunk& chunk) {
 }
 
 void UnsyncedSearch::end() {
+  again_ = false;
   if (!jumped_) return;
   chunk_given_ = chunk_given_before_;
   jumped_ = chunk_given_before_ = false;
@@ -77,10 +88,11 @@ void UnsyncedSearch::jump() {
 }
 
 bool operator==(const UnsyncedSearch& a, const UnsyncedSearch& b) {
-  return a.bytes_ == b.bytes_ && (a.empty() || a.index_ == b.index_) && a.stage_ == b.stage_ &&
-         a.due_ == b.due_ && (!a.due() || a.next_index_ == b.next_index_) &&
+  return a.bytes_ == b.bytes_ && a.indexes_ == b.indexes_ && (a.empty() || a.index_ == b.index_) &&
+         a.stage_ == b.stage_ && a.due_ == b.due_ && (!a.due() || a.next_index_ == b.next_index_) &&
          a.index_fixed_ == b.index_fixed_ && a.chunk_given_ == b.chunk_given_ &&
-         a.jumped_ == b.jumped_ && a.chunk_given_before_ == b.chunk_given_before_;
+         a.jumped_ == b.jumped_ && a.again_ == b.again_ &&
+         a.chunk_given_before_ == b.chunk_given_before_;
 }
 
 }  // namespace waymark::etmv4

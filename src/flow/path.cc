@@ -20,7 +20,7 @@ void Path::push(std::uint64_t return_address, isa::Isa in, const Block* caller) 
 bool Path::pop() {
   pop_pending = false;
   const ReturnStack::Entry* const top = return_stack.pop();
-  if (top == nullptr) return false;
+  if (top == nullptr) return calls_missed;
   return_to(top->address, top->isa, caller_of(*top));
   return true;
 }
@@ -48,7 +48,7 @@ void Path::return_to(std::uint64_t to, isa::Isa in, const Block* caller) {
 const Block* Path::arrive() {
   if (pop_pending) {
     // A path that is stuck stays as it is.
-    if (return_stack.size() == 0) {
+    if (return_stack.size() == 0 && !calls_missed) {
       stop_ = Stop::kStackEmpty;
       return nullptr;
     }

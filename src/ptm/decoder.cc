@@ -367,7 +367,7 @@ void Decoder::synchronise(const Packet& packet) {
   need_isync_ = false;
   path_.lose();
   path_.go_to(packet.address.value, packet.isa);
-  path_.return_stack.clear();
+  path_.forget_calls();
   bool has_news = packet.isa_changed;
   bool changed = false;
   if (packet.context.updated_context_id) {

@@ -174,6 +174,12 @@ void Decoder::follow_branch(TraceIndex index, Cycles cycles) {
   follow_as<Cause::kBranch>(index, 1, 1, cycles);
 }
 
+// Execution goes on, and is not followed.
+void Decoder::lose_place() {
+  path_.lose();
+  if (!quirks_.calls_not_missed) path_.miss_calls();
+}
+
 // No waypoint in readable memory.
 void Decoder::stuck(const Block& block, TraceIndex index, Cycles cycles, Cause cause) {
   const std::uint64_t at = block.end;
@@ -191,7 +197,7 @@ void Decoder::stuck(const Block& block, TraceIndex index, Cycles cycles, Cause c
   }
   emit_not_accessible(index, at);
   lost_cycles(index, cycles);
-  path_.lose();
+  lose_place();
 }
 
 void Decoder::unfollowable(BlockEnd ended, std::uint64_t address, TraceIndex index, Cause cause) {
@@ -204,7 +210,7 @@ void Decoder::unfollowable(BlockEnd ended, std::uint64_t address, TraceIndex ind
     const Fault fault = ended == BlockEnd::kRangeLimit ? Fault::kRangeLimit : Fault::kInvalidOpcode;
     report(fault, Severity::kError, index, finding).address = address;
   }
-  path_.lose();
+  lose_place();
 }
 
 // See ptm.md 9.5: up to and including the address, past any waypoint.
@@ -223,13 +229,13 @@ void Decoder::waypoint_update(const Packet& packet) {
     write_range(emit(ElementKind::kInstrRange, index), walked);
   if (unreadable) {
     emit_not_accessible(index, walked.end);
-    path_.lose();
+    lose_place();
   } else if (!there) {
     if (walked.ended != BlockEnd::kWaypoint && walked.ended != BlockEnd::kRangeLimit)
       return unfollowable(walked.ended, walked.end, index, Cause::kWaypointUpdate);
     report(Fault::kBadImage, Severity::kWarning, index, Finding::kUpdateNotReached).address =
         target;
-    path_.lose();
+    lose_place();
   } else {
     if (walked.passed_waypoint && !unchecked)
       report(Fault::kBadImage, Severity::kWarning, index, Finding::kWaypointBeforeUpdate).address =

@@ -283,7 +283,7 @@ void Etmv4Unit::put_timestamp() {
   sent_.timestamp_known = true;
   sent_.timestamp = packet.timestamp;
   record(EventKind::kTimestamp, packet.timestamp);
-  if (options_.cycle_counts) record(EventKind::kCycleCount, packet.cycle_count);
+  if (packet.has_count) record(EventKind::kCycleCount, packet.cycle_count);
 }
 
 void Etmv4Unit::put_cycle_count() {
@@ -358,7 +358,6 @@ void Etmv4Unit::on_block(const Step& step) {
   if (next_.pending && (!late || part)) target({step.start, step.isa});
   const CodeBlock& block = *step.block;
   truth_.range(step.start, step.end, step.count, step.taken, block.isa);
-  next_.matched = false;
   // An interrupted block has no atom: the exception's address shows how far it executed.
   if (part) return;
   if (mispredict_due_ && block.is_direct() && block.conditional && !late) [[unlikely]] {
@@ -384,10 +383,8 @@ void Etmv4Unit::on_block(const Step& step) {
   }
   // When a unit broadcasts branches, it still sends the addresses of returns.
   if (options_.return_stack && !settings_.broadcast && !block.link && !next_.pending &&
-      stack_.match(step.next)) {
-    next_.matched = true;
+      stack_.match(step.next))
     return;
-  }
   next_.pending = true;
 }
 
@@ -427,7 +424,6 @@ void Etmv4Unit::on_exception(const Step& step) {
   added(1);
   record_exception(packet.exception, step.start);
   if (step.context_changed) record_context();
-  next_.matched = false;
   next_.pending = true;
 }
 
@@ -487,8 +483,6 @@ std::uint32_t Etmv4Unit::wrong_path(Place place, std::uint32_t limit) {
 
 // A run of blocks for which the trace has only the number of instructions and the end.
 void Etmv4Unit::q_element() {
-  // The decoder's return stack would keep an entry that a Q element does not pop.
-  if (next_.matched) return;
   const Place start = execution_.place();
   if (next_.pending) target(start);
   next_.late = false;
@@ -585,7 +579,6 @@ void Etmv4Unit::filter() {
   put(PacketType::kTraceOn);
   record(EventKind::kTraceOn, static_cast<std::uint64_t>(TraceOnReason::kNormal));
   stack_.clear();
-  next_.matched = false;
   next_.late = false;
   next_.pending = true;
 }
@@ -631,7 +624,6 @@ bool Etmv4Unit::run_plain() {
   std::uint64_t chance = 0;
   const CodeBlock* block = execution_.next_plain(taken, chance);
   if (block == nullptr) return false;
-  next_.matched = false;
   truth_.range(block->start, block->end, block->count, taken, block->isa);
   pass_time(block->count, chance);
   atom(taken);

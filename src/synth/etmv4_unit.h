@@ -74,7 +74,6 @@ class Etmv4Unit : public CoreUnit {
   struct NextAddress {
     bool pending = false;  ///< The address of the next instruction must be sent,
     bool late = false;     ///< but only after one more block.
-    bool matched = false;  ///< The last branch matched the return stack.
   };
   /// The state of the reader since the last synchronisation.
   struct Sent {

@@ -185,7 +185,7 @@ class ProgrammedUnit final : public Etmv4Unit {
       put(etmv4::PacketType::kTraceOn);
       record(EventKind::kTraceOn, static_cast<std::uint64_t>(TraceOnReason::kNormal));
       stack_.clear();
-      next_.matched = next_.late = false;
+      next_.late = false;
       next_.pending = on_ = true;
       counted_to_ = began;
     }

@@ -142,7 +142,7 @@ TEST(QuirkChoice, a_misspelt_name_is_reported_and_changes_nothing) {
       QuirkChoice::parse("pe_reset,-etmv4.pe_reset,etmv5,-ptm.,.x,-etmv4.pe_reset_is_bad", unknown);
   EXPECT_EQ(unknown,
             (std::vector<std::string>{"pe_reset", "-etmv4.pe_reset", "etmv5", "-ptm.", ".x"}));
-  EXPECT_EQ(choice.on(Protocol::kEtmV4), (1U << etmv4::kQuirks.size()) - 2);
+  EXPECT_EQ(choice.on(Protocol::kEtmV4), (std::uint64_t{1} << etmv4::kQuirks.size()) - 2);
   EXPECT_EQ(choice.on(Protocol::kPtm), (1U << ptm::kQuirks.size()) - 1);
 }
 

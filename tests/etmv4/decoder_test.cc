@@ -33,11 +33,21 @@ TEST_F(Etmv4Decoder, swallows_everything_until_a_trace_info) {
 
 TEST_F(Etmv4Decoder, swallows_atoms_until_an_address_and_a_context_are_known) {
   auto bytes = sync(false);
-  bytes.insert(bytes.end(), {0xF7, 0x9D, 0x00, 0x08, 0, 0, 0, 0, 0, 0, 0xF7, 0x81, 0x31, 0xF7});
+  bytes.insert(bytes.end(), {0xF7, 0x9D, 0x00, 0x08, 0, 0, 0, 0, 0, 0, 0x81, 0x31, 0xF7});
   EXPECT_EQ(run_raw(bytes),
             "0 NO_SYNC( [init-decoder])\n"
-            "25 PE_CONTEXT((ISA=A64) EL1N; 64-bit; )\n"
-            "27 1000-1008 x2 E BR\n");
+            "24 PE_CONTEXT((ISA=A64) EL1N; 64-bit; )\n"
+            "26 1000-1008 x2 E BR\n");
+}
+
+TEST_F(Etmv4Decoder, atoms_before_the_first_context_leave_the_place) {
+  auto bytes = sync(false);
+  bytes.insert(bytes.end(), {0x9D, 0x00, 0x08, 0, 0, 0, 0, 0, 0, 0xF7, 0x81, 0x31, 0xF7});
+  const std::string synced =
+      "0 NO_SYNC( [init-decoder])\n24 PE_CONTEXT((ISA=A64) EL1N; 64-bit; )\n";
+  EXPECT_EQ(run_raw(bytes), synced);
+  quirks.place_unchecked = true;
+  EXPECT_EQ(run_raw(bytes), synced + "26 1000-1008 x2 E BR\n");
 }
 
 TEST_F(Etmv4Decoder, a_same_context_does_not_satisfy_the_need_of_one) {
@@ -56,9 +66,14 @@ TEST_F(Etmv4Decoder, ete_keeps_events_before_the_trace_info) {
             "15 TRACE_ON( [begin or filter])\n");
 }
 
-TEST_F(Etmv4Decoder, etmv4_drops_events_before_the_trace_info) {
+TEST_F(Etmv4Decoder, etmv4_keeps_events_before_the_trace_info_unless_the_quirk_is_on) {
   std::vector<std::uint8_t> bytes(11, 0x00);
   bytes.insert(bytes.end(), {0x80, 0x73, 0x01, 0x00, 0x04, 0xF7});
+  EXPECT_EQ(run_raw(bytes),
+            "0 NO_SYNC( [init-decoder])\n"
+            "12 EVENT( Numbered:3; )\n"
+            "15 TRACE_ON( [begin or filter])\n");
+  quirks.early_events_lost = true;
   EXPECT_EQ(run_raw(bytes),
             "0 NO_SYNC( [init-decoder])\n"
             "15 TRACE_ON( [begin or filter])\n");
@@ -125,7 +140,7 @@ TEST_F(Etmv4Decoder, quirk_data_trace_is_unsupported) {
   quirks.data_trace_is_unsupported = true;
   EXPECT_EQ(run({0x25}),
             "error: Packets of data trace and of conditional instructions cannot be decoded "
-            "here; `packets` shows them.\n");
+            "here; `packets` shows them.\n24 NO_SYNC( [bad-packet])\n");
 }
 
 // The size of the trace limits the work that a packet causes beyond its own size.
@@ -449,7 +464,7 @@ TEST_F(Etmv4Decoder, a_pe_reset_is_an_exception_without_address_unless_the_quirk
   EXPECT_EQ(run({0xF6, 0x06, 0x01, 0x70}), "24 1000-1008 x2 N BR\n25 exception 0\n");
   quirks.pe_reset_is_bad = true;
   EXPECT_EQ(run({0xF6, 0x06, 0x01, 0x70, 0x04}),
-            "24 1000-1008 x2 N BR\nwarning: A packet has an unknown type.\n28 "
+            "24 1000-1008 x2 N BR\nwarning: A packet has an unknown type.\n25 "
             "NO_SYNC( [bad-packet])\n");
 }
 
@@ -475,6 +490,31 @@ TEST_F(Etmv4Decoder, a_return_without_a_call_is_an_error_at_the_next_atom) {
             "24 1000-1008 x2 E BR\n24 100c-1010 x1 E iBR ret\n"
             "error: An atom stands for a return, but no call is on the return stack.\n25 NO_SYNC( "
             "[bad-packet])\n");
+}
+
+TEST_F(Etmv4Decoder, an_exception_return_takes_nothing_from_the_return_stack) {
+  return_stack();
+  EXPECT_THAT(run({0xDA, 0x95, 0x09, 0xF7, 0x07, 0xF7, 0x95, 0x00, 0xF6}),
+              testing::EndsWith("27 1024-1028 x1 E iBR eret\n28 EXCEPTION_RET()\n"
+                                "32 1000-1008 x2 N BR\n"));
+  quirks.exception_return_pops = true;
+  EXPECT_THAT(run({0xDA, 0x95, 0x09, 0xF7, 0x07, 0xF7}),
+              testing::EndsWith("28 EXCEPTION_RET()\n29 100c-1010 x1 E iBR ret\n"));
+}
+
+TEST_F(Etmv4Decoder,
+       after_code_that_cannot_be_read_older_calls_are_not_on_top_of_the_return_stack) {
+  return_stack();
+  EXPECT_THAT(run({0xDA, 0x95, 0x0C, 0xF7, 0x95, 0x07, 0xF7, 0xF7, 0x95, 0x00, 0xF6}),
+              testing::EndsWith("27 nacc 1030 space 2\n30 101c-1020 x1 E iBR ret\n"
+                                "34 1000-1008 x2 N BR\n"));
+  // Later calls are.
+  EXPECT_THAT(run({0xDA, 0x95, 0x0C, 0xF7, 0x95, 0x02, 0xF7, 0xF7, 0xF7, 0xF7}),
+              testing::EndsWith("30 1008-100c x1 E BR link\n31 1018-1020 x2 E iBR ret\n"
+                                "32 100c-1010 x1 E iBR ret\n"));
+  quirks.calls_not_missed = true;
+  EXPECT_THAT(run({0xDA, 0x95, 0x0C, 0xF7, 0x95, 0x07, 0xF7, 0xF7}),
+              testing::EndsWith("31 100c-1010 x1 E iBR ret\n"));
 }
 
 TEST_F(Etmv4Decoder, trace_on_empties_the_return_stack) {
@@ -562,7 +602,17 @@ class Etmv4DecoderQ : public Etmv4Decoder {
 };
 
 TEST_F(Etmv4DecoderQ, a_count_that_ends_at_a_branch_gives_a_range) {
-  EXPECT_EQ(run({0xA5, 0x06, 0x02, 0xF7}), "24 1000-1008 x2 E BR\n27 1018-1020 x2 E iBR ret\n");
+  EXPECT_EQ(run({0xA5, 0x03, 0x02, 0xF7}), "24 1000-1008 x2 E BR\n27 100c-1010 x1 E iBR ret\n");
+}
+
+TEST_F(Etmv4DecoderQ, its_address_says_whether_its_last_branch_was_taken) {
+  EXPECT_EQ(run({0xA5, 0x03, 0x02}), "24 1000-1008 x2 E BR\n");
+  EXPECT_EQ(run({0xA5, 0x02, 0x02}), "24 1000-1008 x2 N BR\n");
+  EXPECT_EQ(run({0xA5, 0x04, 0x02}), "24 nopath 1000->1010 x2\n");
+  EXPECT_EQ(run({0x95, 0x02, 0xA5, 0x03, 0x01}), "26 nopath 1008->100c x1\n");
+  EXPECT_EQ(run({0x95, 0x03, 0xA5, 0x04, 0x01}), "26 100c-1010 x1 E iBR ret\n");
+  quirks.q_branch_always_taken = true;
+  EXPECT_EQ(run({0xA5, 0x02, 0x02}), "24 1000-1008 x2 E BR\n");
 }
 
 TEST_F(Etmv4DecoderQ, a_count_that_meets_the_address_gives_a_range) {
@@ -578,9 +628,9 @@ TEST_F(Etmv4DecoderQ, an_unknown_count_gives_no_path) {
 }
 
 TEST_F(Etmv4DecoderQ, its_address_can_follow_with_a_context) {
-  EXPECT_EQ(run({0xAC, 0x02, 0x81, 0x33, 0x95, 0x06, 0xF7}),
+  EXPECT_EQ(run({0xAC, 0x02, 0x81, 0x33, 0x95, 0x03, 0xF7}),
             "24 1000-1008 x2 E BR\n26 PE_CONTEXT((ISA=A64) EL3N; 64-bit; )\n"
-            "30 1018-1020 x2 E iBR ret\n");
+            "30 100c-1010 x1 E iBR ret\n");
 }
 
 TEST_F(Etmv4DecoderQ, its_missing_address_is_an_error_which_the_quirk_makes_fatal) {
@@ -590,13 +640,35 @@ TEST_F(Etmv4DecoderQ, its_missing_address_is_an_error_which_the_quirk_makes_fata
   EXPECT_EQ(run({0xAC, 0x02, 0x73, 0x95, 0x06}), "error: No address follows a Q packet.\nfailed\n");
 }
 
+TEST_F(Etmv4DecoderQ, it_begins_at_the_target_that_a_return_takes_from_the_return_stack) {
+  return_stack();
+  EXPECT_EQ(run({0xDA, 0xF7, 0xA5, 0x05, 0x02, 0xF7, 0xF7}),
+            "24 1000-1008 x2 N BR\n24 1008-100c x1 E BR link\n25 1018-1020 x2 E iBR ret\n"
+            "26 nopath 100c->1014 x2\n29 1014-1018 x1 E BR\n30 1010-1014 x1 E iBR\n");
+  quirks.source_and_q_do_not_pop = quirks.place_unchecked = true;
+  EXPECT_THAT(run({0xDA, 0xF7, 0xA5, 0x05, 0x02}),
+              testing::EndsWith("26 1020-1028 x2 E iBR eret\n"));
+}
+
+TEST_F(Etmv4DecoderQ, it_gives_no_range_from_an_unknown_place) {
+  EXPECT_EQ(run({0xDB, 0xA5, 0x06, 0x02, 0xF7}),
+            "24 1000-1008 x2 E BR\n24 100c-1010 x1 E iBR ret\n28 1018-1020 x2 E iBR ret\n");
+  auto bytes = sync(false);
+  bytes.insert(bytes.end(), {0xA5, 0x06, 0x02, 0x81, 0x31, 0xF7});
+  EXPECT_EQ(
+      run_raw(bytes),
+      "0 NO_SYNC( [init-decoder])\n17 PE_CONTEXT((ISA=A64) EL1N; 64-bit; )\n19 nacc 18 space 2\n");
+  quirks.place_unchecked = true;
+  EXPECT_THAT(run({0xDB, 0xA5, 0x06, 0x02}), testing::EndsWith("25 nopath 1010->1018 x2\n"));
+}
+
 TEST_F(Etmv4DecoderQ, quirk_it_deletes_the_next_entry) {
   speculate(2);
-  EXPECT_EQ(run({0xA5, 0x00, 0x02, 0xF6, 0xF6, 0xF6}),
-            "24 1000-1008 x2 E BR\n27 1000-1008 x2 N BR\n");
+  EXPECT_EQ(run({0xA5, 0x03, 0x02, 0xF6, 0xF6, 0xF6}),
+            "24 1000-1008 x2 E BR\n27 100c-1010 x1 N iBR ret\n");
   quirks.q_deletes_next_entry = true;
-  EXPECT_EQ(run({0xA5, 0x00, 0x02, 0xF6, 0xF6, 0xF6}),
-            "24 1000-1008 x2 E BR\n28 1000-1008 x2 N BR\n");
+  EXPECT_EQ(run({0xA5, 0x03, 0x02, 0xF6, 0xF6, 0xF6}),
+            "24 1000-1008 x2 E BR\n28 100c-1010 x1 N iBR ret\n");
 }
 
 // ---- Source addresses; etmv4-ete.md 4.7 -------------------------------------------------------
@@ -605,6 +677,15 @@ class EteDecoder : public Etmv4Decoder {
  protected:
   EteDecoder() { ete(); }
 };
+
+TEST_F(EteDecoder, an_eret_takes_nothing_from_the_return_stack) {
+  return_stack();
+  EXPECT_THAT(run({0xDA, 0x95, 0x09, 0xF7, 0xF7}),
+              testing::EndsWith("27 1024-1028 x1 E iBR eret\n27 EXCEPTION_RET()\n"));
+  quirks.exception_return_pops = true;
+  EXPECT_THAT(run({0xDA, 0x95, 0x09, 0xF7, 0xF7}),
+              testing::EndsWith("27 EXCEPTION_RET()\n28 100c-1010 x1 E iBR ret\n"));
+}
 
 TEST_F(EteDecoder, a_source_address_is_a_taken_branch_there) {
   EXPECT_EQ(run({0xB4, 0x01, 0xF7}), "24 1000-1008 x2 E BR\n26 100c-1010 x1 E iBR ret\n");
@@ -626,8 +707,32 @@ TEST_F(EteDecoder, a_source_address_needs_no_address_before_it) {
             "24 1000-1008 x2 E BR\n24 100c-1010 x1 E iBR ret\n25 101c-1020 x1 E iBR ret\n");
 }
 
-TEST_F(EteDecoder, a_source_address_that_cannot_be_read_is_reported) {
+TEST_F(EteDecoder, a_source_address_needs_a_context_before_it) {
+  auto bytes = sync(false);
+  bytes.insert(bytes.end(), {0xB8, 0x02, 0x08, 0, 0, 0, 0, 0, 0, 0x81, 0x31, 0xF7});
+  EXPECT_EQ(run_raw(bytes),
+            "0 NO_SYNC( [init-decoder])\n23 PE_CONTEXT((ISA=A64) EL1N; 64-bit; )\n");
+  quirks.place_unchecked = true;
+  EXPECT_THAT(run_raw(bytes), testing::HasSubstr("14 1008-100c x1 E A32\n"));
+}
+
+TEST_F(EteDecoder, a_source_address_that_cannot_be_read_leads_to_an_unknown_place) {
+  EXPECT_EQ(run({0xB4, 0x0C, 0xF6}), "24 1000-1030 x12 E\n24 nacc 1030 space 2\n");
+  quirks.source_walk_unread = true;
   EXPECT_EQ(run({0xB4, 0x0C, 0xF6}), "24 nacc 1030 space 2\n26 1000-1008 x2 N BR\n");
+}
+
+TEST_F(EteDecoder, the_code_before_a_source_address_is_read) {
+  program({0x14000000}, 0x1'0000'1000);  // B .
+  const std::initializer_list<std::uint8_t> far = {0xB8, 0x00, 0x08, 0, 0, 1, 0, 0, 0, 0xF7};
+  EXPECT_EQ(run(far),
+            "24 1000-1030 x12 E\n24 nacc 1030 space 2\n24 100001000-100001004 x1 E BR\n"
+            "33 100001000-100001004 x1 E BR\n");
+  flags = kSourceAddressNRanges;
+  EXPECT_THAT(run(far), testing::StartsWith("24 1000-1008 x2 N BR\n24 1008-100c x1 N BR link\n"));
+  flags = 0;
+  quirks.source_walk_unread = true;
+  EXPECT_EQ(run(far), "24 1000-100001004 x1073741825 E BR\n33 100001000-100001004 x1 E BR\n");
 }
 
 TEST_F(EteDecoder, a_source_address_can_be_cancelled_without_the_quirk) {
@@ -641,6 +746,17 @@ TEST_F(EteDecoder, a_source_address_at_an_eret_gives_the_return_unless_the_quirk
   EXPECT_EQ(run({0xB4, 0x09}), "24 1000-1028 x10 E iBR eret\n24 EXCEPTION_RET()\n");
   quirks.source_address_after_state = true;
   EXPECT_EQ(run({0xB4, 0x09}), "24 1000-1028 x10 E iBR eret\n");
+}
+
+TEST_F(EteDecoder, a_source_address_follows_the_target_that_a_return_takes_from_the_return_stack) {
+  return_stack();
+  EXPECT_EQ(run({0xDA, 0xF7, 0xB4, 0x05, 0xF7}),
+            "24 1000-1008 x2 N BR\n24 1008-100c x1 E BR link\n25 1018-1020 x2 E iBR ret\n"
+            "26 100c-1018 x3 E BR\n28 1010-1014 x1 E iBR\n");
+  EXPECT_THAT(run({0xF7, 0xF7, 0xB4, 0x05}),
+              testing::EndsWith("no call is on the return stack.\n26 NO_SYNC( [bad-packet])\n"));
+  quirks.source_and_q_do_not_pop = true;
+  EXPECT_THAT(run({0xDA, 0xF7, 0xB4, 0x05}), testing::EndsWith("26 1014-1018 x1 E BR\n"));
 }
 
 TEST_F(EteDecoder, a_source_address_with_link_pushes_for_the_return_stack) {
@@ -673,8 +789,11 @@ TEST_F(EteDecoder, timestamps_wait_for_the_first_marker_where_markers_are_in_use
 TEST_F(Etmv4Decoder, a_timestamp_has_a_count_where_cycles_are_counted) {
   config.trcconfigr |= 1U << 4;
   EXPECT_EQ(run({0x02, 0x05, 0x03, 0x06, 0x07, 0xF6}),
-            "24 TIMESTAMP( [ TS=0x000000000005];  [CC=0]; )\n"
+            "24 TIMESTAMP( [ TS=0x000000000005]; )\n"
             "26 TIMESTAMP( [ TS=0x000000000006];  [CC=7]; )\n29 1000-1008 x2 N BR\n");
+  quirks.missing_counts_are_zero = true;
+  EXPECT_EQ(run({0x02, 0x05, 0xF6}),
+            "24 TIMESTAMP( [ TS=0x000000000005];  [CC=0]; )\n26 1000-1008 x2 N BR\n");
 }
 
 // ---- Consistency checks; etmv4-ete.md 4.9 -----------------------------------------------------
@@ -738,24 +857,42 @@ TEST_F(Etmv4Decoder, atoms_before_the_target_of_a_load_to_the_pc_are_not_reporte
 
 // ---- Errors; etmv4-ete.md 4.11 ----------------------------------------------------------------
 
-TEST_F(Etmv4Decoder, a_reserved_packet_loses_synchronisation_at_the_next) {
+TEST_F(Etmv4Decoder, a_reserved_packet_loses_synchronisation_which_the_quirk_shows_at_the_next) {
+  EXPECT_EQ(run({0x08, 0xF7}),
+            "warning: A packet header is reserved.\n24 NO_SYNC( [bad-packet])\n");
+  quirks.no_search_after_bad_packet = true;
   EXPECT_EQ(run({0x08, 0xF7}),
             "warning: A packet header is reserved.\n25 NO_SYNC( [bad-packet])\n");
 }
 
+TEST_F(Etmv4Decoder, an_async_that_a_cut_packet_has_begun_is_damage_and_synchronises) {
+  std::vector<std::uint8_t> bytes = sync();
+  bytes.insert(bytes.end(), {0x73, 0x9D, 0x01, 0x02});
+  const auto again = sync();
+  bytes.insert(bytes.end(), again.begin(), again.end());
+  bytes.push_back(0xF7);
+  EXPECT_THAT(
+      run_raw(bytes),
+      testing::EndsWith("24 EVENT( Numbered:3; )\n"
+                        "warning: The packet before this synchronisation is cut short. Its "
+                        "last bytes are zeros of the synchronisation, so its content is wrong.\n"
+                        "34 NO_SYNC( [bad-packet])\n"
+                        "42 PE_CONTEXT((ISA=A64) EL1N; 64-bit; )\n52 1000-1008 x2 E BR\n"));
+}
+
 TEST_F(Etmv4Decoder, bad_packets_can_be_errors_or_fatal) {
   flags = kErrorOnBadPackets;
-  EXPECT_EQ(run({0x08, 0xF7}), "error: A packet header is reserved.\n25 NO_SYNC( [bad-packet])\n");
+  EXPECT_EQ(run({0x08, 0xF7}), "error: A packet header is reserved.\n24 NO_SYNC( [bad-packet])\n");
   flags = kHaltOnBadPackets;
   EXPECT_EQ(run({0x08, 0xF7}), "warning: A packet header is reserved.\nfailed\n");
 }
 
 TEST_F(Etmv4Decoder, other_bad_packets_are_named) {
   EXPECT_EQ(run({0x00, 0x01, 0xF7}),
-            "warning: The bytes do not form a valid packet.\n26 NO_SYNC( [bad-packet])\n");
+            "warning: The bytes do not form a valid packet.\n24 NO_SYNC( [bad-packet])\n");
   EXPECT_EQ(run({0x40, 0xF7}),
             "warning: A packet header is reserved with these registers: check that they belong to "
-            "this trace.\n25 NO_SYNC( [bad-packet])\n");
+            "this trace.\n24 NO_SYNC( [bad-packet])\n");
 }
 
 TEST_F(Etmv4Decoder, conditional_packets_are_not_supported) {
@@ -763,7 +900,7 @@ TEST_F(Etmv4Decoder, conditional_packets_are_not_supported) {
   config.trcconfigr |= 7U << 8;
   EXPECT_EQ(run({0x43, 0xF7}),
             "error: Packets of data trace and of conditional instructions cannot be decoded "
-            "here; `packets` shows them.\n25 NO_SYNC( [bad-packet])\n");
+            "here; `packets` shows them.\n24 NO_SYNC( [bad-packet])\n");
 }
 
 // ---- End of trace; etmv4-ete.md 4.13 ----------------------------------------------------------
@@ -774,11 +911,27 @@ TEST_F(Etmv4Decoder, the_end_gives_what_no_atom_is_before) {
             "26 TIMESTAMP( [ TS=0x000000000005]; )\n26 EO_TRACE( [end-of-trace])\n");
 }
 
-TEST_F(Etmv4Decoder, the_end_drops_what_an_atom_or_a_trace_on_is_before) {
+TEST_F(Etmv4Decoder, the_end_gives_what_is_certain_and_what_survives) {
   speculate(4);
+  EXPECT_EQ(run({0x73, 0xF7, 0x02, 0x05}, true),
+            "24 EVENT( Numbered:3; )\n26 TIMESTAMP( [ TS=0x000000000005]; )\n"
+            "26 EO_TRACE( [end-of-trace])\n");
+  EXPECT_EQ(run({0x04, 0x07, 0x02, 0x05, 0xF7, 0x04, 0x81, 0x32}, true),
+            "24 TRACE_ON( [begin or filter])\n25 EXCEPTION_RET()\n"
+            "26 TIMESTAMP( [ TS=0x000000000005]; )\n30 EO_TRACE( [end-of-trace])\n");
+  EXPECT_EQ(run({0x81, 0x32}, true),
+            "24 PE_CONTEXT((ISA=A64) EL2N; 64-bit; )\n24 EO_TRACE( [end-of-trace])\n");
+  quirks.end_loses_settled = true;
   EXPECT_EQ(run({0x73, 0xF7, 0x02, 0x05}, true),
             "24 EVENT( Numbered:3; )\n26 EO_TRACE( [end-of-trace])\n");
   EXPECT_EQ(run({0x04, 0x02, 0x05}, true), "25 EO_TRACE( [end-of-trace])\n");
+}
+
+TEST_F(Etmv4Decoder, a_discard_gives_what_is_certain) {
+  EXPECT_EQ(run({0x04, 0x07, 0x00, 0x05}),
+            "24 TRACE_ON( [begin or filter])\n25 EXCEPTION_RET()\n26 NO_SYNC( [overflow])\n");
+  quirks.end_loses_settled = true;
+  EXPECT_EQ(run({0x04, 0x07, 0x00, 0x05}), "26 NO_SYNC( [overflow])\n");
 }
 
 TEST_F(Etmv4Decoder, the_end_comes_even_without_synchronisation) {
@@ -874,6 +1027,25 @@ TEST_F(Etmv4DecoderM, quirk_v8m_exception_return_is_not_p0) {
   EXPECT_EQ(run_m({0x07, 0x2D, 0x01}),
             "20 EXCEPTION_RET()\nerror: The trace commits more elements than are outstanding.\n"
             "21 NO_SYNC( [bad-packet])\n");
+}
+
+TEST_F(Etmv4DecoderM, an_exception_after_which_no_address_follows_leaves_the_next_one_alone) {
+  EXPECT_EQ(run_m({0x06, 0x1C, 0x96, 0x04, 0xF7, 0x2D, 0x02}),
+            "20 exception e\n24 1008-100a x1 E iBR implied T32\n");
+  quirks.exception_without_address_takes_one = true;
+  EXPECT_EQ(run_m({0x06, 0x1C, 0x96, 0x04, 0x2D, 0x01}),
+            "20 1000-1008 x3 E BR T32\n20 exception e returns to 1008\n");
+}
+
+TEST_F(Etmv4DecoderM, a_tail_chain_takes_nothing_from_the_return_stack) {
+  config.trcconfigr |= 1U << 12;
+  EXPECT_EQ(run_m({0x96, 0x04, 0xF7, 0x07, 0x06, 0x1D, 0x9B, 0x7F, 0xFF, 0xFF, 0xFF, 0x2D, 0x03}),
+            "22 1008-100a x1 E iBR implied T32\n23 EXCEPTION_RET()\n24 exception e tail chain\n");
+  EXPECT_EQ(run_m({0x96, 0x04, 0xF7, 0x06, 0x1D, 0x9B, 0x7F, 0xFF, 0xFF, 0xFF, 0x2D, 0x02}),
+            "22 1008-100a x1 E iBR implied T32\n23 exception e tail chain\n");
+  quirks.exception_return_pops = true;
+  EXPECT_THAT(run_m({0x96, 0x04, 0xF7, 0x07, 0x06, 0x1D, 0x9B, 0x7F, 0xFF, 0xFF, 0xFF, 0x2D, 0x03}),
+              testing::HasSubstr("no call is on the return stack"));
 }
 
 TEST_F(Etmv4DecoderM, a_return_address_inside_an_instruction_counts_it_as_the_last_one) {

@@ -1,5 +1,6 @@
 #include "waymark/etmv4/parser.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "support/parser_bench.h"
@@ -69,7 +70,21 @@ TEST_F(Etmv4Parser, an_async_synchronises) {
   EXPECT_EQ(search(async()), "0 [00 00 00 00 00 00 00 00 00 00 00 80] I_ASYNC\n");
 }
 
-TEST_F(Etmv4Parser, zeros_too_many_are_dropped_one_by_one_and_do_not_move_the_index) {
+TEST_F(Etmv4Parser, surplus_zeros_do_not_belong_to_the_async) {
+  std::vector<std::uint8_t> bytes(13, 0x00);
+  bytes.push_back(0x80);
+  EXPECT_EQ(search(bytes),
+            "0 [00] I_NOT_SYNC\n1* [00] I_NOT_SYNC\n"
+            "2 [00 00 00 00 00 00 00 00 00 00 00 80] I_ASYNC\n");
+  std::vector<std::uint8_t> wrong(11, 0x00);
+  wrong.insert(wrong.end(), {0x81, 0x05});
+  EXPECT_EQ(search(wrong),
+            "0 [00 00 00 00 00 00 00 00 00 00 00 81] I_NOT_SYNC\n"
+            "12 [05] I_INCOMPLETE_EOT[I_NOT_SYNC]\n");
+}
+
+TEST_F(Etmv4Parser, quirk_surplus_zeros_are_dropped_one_by_one_and_do_not_move_the_index) {
+  quirks.surplus_zeros_are_asyncs = true;
   std::vector<std::uint8_t> bytes(14, 0x00);
   bytes.push_back(0x80);
   EXPECT_EQ(search(bytes),
@@ -77,7 +92,8 @@ TEST_F(Etmv4Parser, zeros_too_many_are_dropped_one_by_one_and_do_not_move_the_in
             "0 [00 00 00 00 00 00 00 00 00 00 00 80] I_ASYNC\n");
 }
 
-TEST_F(Etmv4Parser, a_wrong_twelfth_byte_is_a_bad_sequence_and_the_search_goes_on) {
+TEST_F(Etmv4Parser, quirk_a_wrong_twelfth_byte_is_a_bad_sequence_and_the_search_goes_on) {
+  quirks.surplus_zeros_are_asyncs = true;
   std::vector<std::uint8_t> bytes(11, 0x00);
   bytes.insert(bytes.end(), {0x81, 0x05});
   EXPECT_EQ(search(bytes),
@@ -85,17 +101,22 @@ TEST_F(Etmv4Parser, a_wrong_twelfth_byte_is_a_bad_sequence_and_the_search_goes_o
             "12 [05] I_INCOMPLETE_EOT[I_NOT_SYNC]\n");
 }
 
-TEST_F(Etmv4Parser, the_index_after_a_chunk_is_fixed_before_the_next_segment) {
-  Parser parser(config);
+TEST_F(Etmv4Parser, a_chunk_has_the_index_of_its_first_byte_unless_the_quirk_is_on) {
   const std::vector<std::uint8_t> bytes = {1,  2,  3,  4,  5,  6,  7,  8, 9,
                                            10, 11, 12, 13, 14, 15, 16, 1};
   const frames::Run runs[] = {{.position = 0, .index = 86}, {.position = 8, .index = 96}};
-  parser.feed({bytes, runs});
-  Packet packet;
-  ASSERT_TRUE(parser.next(packet));
-  EXPECT_EQ(packet.index, 86U);
-  ASSERT_TRUE(parser.next(packet));
-  EXPECT_EQ(packet.index, 94U);
+  const auto second_index = [&] {
+    Parser parser(config, quirks);
+    parser.feed({bytes, runs});
+    Packet packet;
+    EXPECT_TRUE(parser.next(packet));
+    EXPECT_EQ(packet.index, 86U);
+    EXPECT_TRUE(parser.next(packet));
+    return packet.index;
+  };
+  EXPECT_EQ(second_index(), 96U);
+  quirks.surplus_zeros_are_asyncs = true;
+  EXPECT_EQ(second_index(), 94U);
 }
 
 TEST_F(Etmv4Parser, a_zero_in_the_next_segment_takes_its_own_index) {
@@ -134,18 +155,59 @@ TEST_F(Etmv4Parser, unsynchronised_bytes_are_counted) {
 
 // ---- Extension and async in sync ----------------------------------------------------------------
 
-TEST_F(Etmv4Parser, a_wrong_extension_is_two_bytes_of_bad_sequence) {
+TEST_F(Etmv4Parser, after_a_bad_packet_it_searches_for_an_async) {
+  std::vector<std::uint8_t> bytes = async();
+  bytes.insert(bytes.end(), {0x08, 0xF7, 0x04, 0x02, 0x05});
+  bytes.resize(bytes.size() + 11, 0x00);
+  bytes.insert(bytes.end(), {0x80, 0x04});
+  const std::string text =
+      "0 [00 00 00 00 00 00 00 00 00 00 00 80] I_ASYNC\n12 [08] I_RESERVED\n"
+      "13* [f7 04 02 05] I_NOT_SYNC\n17 [00 00 00 00 00 00 00 00 00 00 00 80] I_ASYNC\n"
+      "29 [04] I_TRACE_ON\n";
+  for (const std::size_t chunk : {1U, 2U, 5U, 13U, 64U}) EXPECT_EQ(search(bytes, chunk), text);
+  quirks.no_search_after_bad_packet = true;
+  EXPECT_THAT(search(bytes), testing::HasSubstr("13 [f7] I_ATOM_F1\n14 [04] I_TRACE_ON\n"));
+}
+
+TEST_F(Etmv4Parser, a_cut_packet_does_not_hide_the_async_whose_zeros_it_takes) {
+  std::vector<std::uint8_t> bytes = async();
+  bytes.insert(bytes.end(), {0x9D, 0x01, 0x02});
+  bytes.resize(bytes.size() + 11, 0x00);
+  bytes.insert(bytes.end(), {0x80, 0x04});
+  const std::string text =
+      "0 [00 00 00 00 00 00 00 00 00 00 00 80] I_ASYNC\n"
+      "12 [9d 01 02 00 00 00 00 00 00] I_ADDR_L_64IS0\n21 [00 00 00 00 00 80] I_ASYNC\n"
+      "27 [04] I_TRACE_ON\n";
+  for (const std::size_t chunk : {1U, 2U, 5U, 13U, 23U, 64U}) EXPECT_EQ(search(bytes, chunk), text);
+  bytes.erase(bytes.begin() + 15);
+  EXPECT_THAT(search(bytes), testing::HasSubstr("I_BAD_SEQUENCE[I_ASYNC]\n"));
+}
+
+TEST_F(Etmv4Parser, surplus_zeros_in_sync_do_not_hide_an_async) {
+  std::vector<std::uint8_t> bytes = async();
+  bytes.resize(bytes.size() + 13, 0x00);
+  bytes.insert(bytes.end(), {0x80, 0x04});
+  EXPECT_EQ(search(bytes),
+            "0 [00 00 00 00 00 00 00 00 00 00 00 80] I_ASYNC\n12 [00] I_BAD_SEQUENCE[I_ASYNC]\n"
+            "13* [00] I_NOT_SYNC\n14 [00 00 00 00 00 00 00 00 00 00 00 80] I_ASYNC\n"
+            "26 [04] I_TRACE_ON\n");
+}
+
+TEST_F(Etmv4Parser, quirk_a_wrong_extension_is_two_bytes_of_bad_sequence) {
+  quirks.no_search_after_bad_packet = true;
   EXPECT_EQ(after_async({0x00, 0x01, 0x04}),
             "I_BAD_SEQUENCE : Invalid Sequence in packet.[I_EXTENSION]\n"
             "I_TRACE_ON : Trace On.\n");
 }
 
-TEST_F(Etmv4Parser, a_broken_async_ends_with_the_byte_that_broke_it) {
+TEST_F(Etmv4Parser, quirk_a_broken_async_ends_with_the_byte_that_broke_it) {
+  quirks.no_search_after_bad_packet = true;
   EXPECT_EQ(after_async({0x00, 0x00, 0x00, 0x04, 0x04}),
             "I_BAD_SEQUENCE : Invalid Sequence in packet.[I_ASYNC]\nI_TRACE_ON : Trace On.\n");
 }
 
-TEST_F(Etmv4Parser, twelve_zeros_in_sync_are_a_bad_sequence) {
+TEST_F(Etmv4Parser, quirk_twelve_zeros_in_sync_are_a_bad_sequence) {
+  quirks.no_search_after_bad_packet = true;
   EXPECT_EQ(after_async({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x04}),
             "I_BAD_SEQUENCE : Invalid Sequence in packet.[I_ASYNC]\nI_TRACE_ON : Trace On.\n");
 }

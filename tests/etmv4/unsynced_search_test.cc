@@ -51,6 +51,12 @@ TEST_F(Etmv4UnsyncedSearch, a_wrong_end_is_reported) {
 
 TEST_F(Etmv4UnsyncedSearch, surplus_zeros_are_given_one_by_one) {
   take({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80});
+  EXPECT_EQ(given_, "0+1 1*12");
+}
+
+TEST_F(Etmv4UnsyncedSearch, quirk_surplus_zeros_are_asyncs) {
+  search_ = UnsyncedSearch(true);
+  take({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80});
   EXPECT_EQ(given_, "001 0*12");
 }
 

@@ -109,7 +109,7 @@ TEST_F(EtmSource, counts_what_it_reads) {
   support::feed(*source, 0, bytes, 0, 64, elements);
   const SourceStatistics counts = source->statistics();
   EXPECT_EQ(counts.total_bytes, bytes.size());
-  EXPECT_EQ(counts.packets, 6U);
+  EXPECT_EQ(counts.packets, 5U);
   EXPECT_EQ(counts.sync_points, 1U);
   EXPECT_EQ(counts.bad_headers, 1U);
   EXPECT_EQ(counts.diagnostics, 1U);
@@ -126,7 +126,7 @@ TEST_F(EtmSource, packets_only_reports_bad_headers_and_gives_no_elements) {
   source->set_observer(&decoded, 0);
   support::feed(*source, 0, stream({0x08, 0xF7}), 0, 64, decoded.elements);
   EXPECT_TRUE(decoded.elements.empty());
-  EXPECT_EQ(decoded.packets.size(), 5U);
+  EXPECT_EQ(decoded.packets.size(), 4U);
   ASSERT_EQ(decoded.diagnostics.size(), 1U);
   EXPECT_EQ(decoded.diagnostics[0].what.fault, Fault::kInvalidHeader);
   EXPECT_EQ(decoded.diagnostics[0].what.index, 24U);
@@ -139,7 +139,7 @@ TEST_F(EtmSource, bad_packets_can_be_kept_from_the_decoder_and_from_monitors) {
   decoded.source = source.get();
   source->set_observer(&decoded, 0);
   support::feed(*source, 0, stream({0xF6, 0x08, 0xF7}), 0, 64, decoded.elements);
-  EXPECT_EQ(decoded.packets.size(), 5U);
+  EXPECT_EQ(decoded.packets.size(), 4U);
   EXPECT_TRUE(decoded.diagnostics.empty());
   EXPECT_EQ(decoded.elements.back().kind, ElementKind::kInstrRange);
 }

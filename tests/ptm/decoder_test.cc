@@ -1,5 +1,6 @@
 #include "waymark/ptm/decoder.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "support/ptm_bench.h"
@@ -130,6 +131,17 @@ TEST_F(PtmDecoder, every_isync_empties_the_return_stack) {
             "12 1000-1008 x2 E BR\n12 100c-1010 x1 E BR link\n19 1014-1018 x1 E iBR implied\n"
             "error at 19: An atom stands for a return, but no call is on the return stack.\n"
             "19 NO_SYNC( [bad-packet])\n");
+}
+
+TEST_F(PtmDecoder, after_code_that_cannot_be_read_older_calls_are_not_on_top_of_the_stack) {
+  calls();
+  return_stack();
+  // Two atoms, branches to 1018 and 1014, with an atom at each, and one more.
+  EXPECT_THAT(run({0x88, 0x0D, 0x84, 0x0B, 0x84, 0x84}),
+              testing::EndsWith("16 1014-1018 x1 E iBR implied\n"));
+  quirks.calls_not_missed = true;
+  EXPECT_THAT(run({0x88, 0x0D, 0x84, 0x0B, 0x84, 0x84}),
+              testing::EndsWith("16 1014-1018 x1 E iBR implied\n17 1010-1014 x1 E BR\n"));
 }
 
 TEST_F(PtmDecoder, a_call_through_a_register_pops_before_it_pushes) {

@@ -85,7 +85,7 @@ class DecoderBench {
   }
 
   std::string run_raw(Bytes bytes, bool end = false) {
-    etmv4::Parser parser(config);
+    etmv4::Parser parser(config, quirks);
     etmv4::Decoder decoder(config, image, flags, quirks);
     decoder.set_range_limit(range_limit);
     const frames::Run input{.position = 0, .index = 0};

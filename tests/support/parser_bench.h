@@ -24,6 +24,7 @@ inline std::string packet_text(const etmv4::Packet& packet, const etmv4::Config&
 class ParserBench {
  public:
   etmv4::Config config;
+  etmv4::Quirks quirks;
 
   ParserBench() {
     config.trcidr0 = 0x28000EA1;
@@ -51,7 +52,7 @@ class ParserBench {
     return search(std::vector<std::uint8_t>(bytes), chunk);
   }
   std::string search(const std::vector<std::uint8_t>& bytes, std::size_t chunk = 4096) const {
-    etmv4::Parser parser(config);
+    etmv4::Parser parser(config, quirks);
     etmv4::Packet packet;
     std::string text;
     const auto take = [&] {
@@ -75,7 +76,7 @@ class ParserBench {
     for (std::size_t size = 1; size <= bytes.size(); ++size) {
       std::vector<std::uint8_t> all = async();
       all.insert(all.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
-      etmv4::Parser parser(config);
+      etmv4::Parser parser(config, quirks);
       etmv4::Packet packet;
       const frames::Run run{.position = 0, .index = 0};
       parser.feed({all, {&run, 1}});
@@ -101,7 +102,7 @@ class ParserBench {
     std::vector<std::uint8_t> all = async();
     all.insert(all.end(), before);
     all.insert(all.end(), bytes);
-    etmv4::Parser parser(config);
+    etmv4::Parser parser(config, quirks);
     etmv4::Packet packet;
     const frames::Run run{.position = 0, .index = 0};
     parser.feed({all, {&run, 1}});

@@ -59,7 +59,7 @@ struct ParserState {
 ///
 /// The bytes of an A-sync occur nowhere else.  A packet that is cut takes some or all of the zeros
 /// of the A-sync after it: that A-sync is still found, and marked with Packet::in_packet.
-class Parser : private ParserState, frames::ZerosReader {
+class Parser : private ParserState, frames::ZerosReader<5> {
  public:
   static constexpr std::size_t kMaxPacketBytes = 65535;
 

@@ -73,6 +73,7 @@ struct DecoderState {
     std::uint32_t cancel = 0;
     bool mispredict = false;
     bool discard = false;
+    bool overflow = false;  ///< The reason of the discard.
     bool end = false;
     /// The packet cannot be used: decoding waits for a synchronisation.
     std::optional<Unusable> unusable{};
@@ -299,6 +300,7 @@ class Decoder : private DecoderState {
   void add_context(const Packet& packet, std::uint8_t is);
   void add_address(const Packet& packet);
   void queue_atoms(TraceIndex index, std::uint32_t atoms, std::uint32_t count);
+  void async_in_packet();
   void unusable_packet(Fault fault, Severity severity, Finding finding);
   void lose_sync(Fault fault, Severity severity, Finding finding);
 
@@ -327,13 +329,16 @@ class Decoder : private DecoderState {
   bool fail_exception();
   bool walk_to_exception(const Entry& entry, const Arrival& to, bool has_return);
   bool commit_source_address(const Entry& entry);
-  bool walk_to_source(const Entry& entry, flow::Stretch& walked);
+  bool walk_to_source(const Entry& entry, flow::Stretch& before);
+  bool count_to_source(const Entry& entry, flow::Stretch& walked);
   bool fail_source(flow::BlockEnd ended, TraceIndex index);
   bool commit_q();
   void cancel();
   void mispredict();
   bool discard();
   bool emit_survivors(bool loses_instrumentation);
+  [[nodiscard]] bool is_speculative(EntryKind kind) const;
+  void drop_speculative();
   bool give_up();
   bool finish_queue();
   void apply_context(const Entry& entry, TraceIndex index);
@@ -344,14 +349,15 @@ class Decoder : private DecoderState {
     if (!follower().covers(index)) [[unlikely]]
       select_memory(index);
   }
-  void forget_calls() {
-    path_.return_stack.clear();
-    path_.pop_pending = false;
-  }
   void select_memory() { select_memory(packet_index_); }
   void select_memory(TraceIndex index);
   flow::Stretch walk(decltype(flow::walk_to)& how, const flow::Destination& to);
+  void return_from_exception(TraceIndex index);
   bool pop_return_stack(TraceIndex index);
+  /// The return stack has the place where a source address or a Q element begins.
+  [[nodiscard]] bool pops_before_walk() const {
+    return path_.pop_pending && !quirks_.source_and_q_do_not_pop;
+  }
   void fail_pop(TraceIndex index);
   void settle_atoms(Entry& entry, std::uint64_t atoms, std::uint32_t done);
   [[nodiscard]] bool is_exception_return(const flow::Block& block) const {

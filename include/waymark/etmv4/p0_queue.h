@@ -47,7 +47,7 @@ struct Entry {
   std::uint8_t is = 0;
   std::uint8_t el = 0;
   bool flag = false;   ///< Context: updated.  Exception: return is target.  Q: address included.
-  bool known = false;  ///< Q: count known.  Context: carries a context ID.
+  bool known = false;  ///< Q, timestamp: count known.  Context: carries a context ID.
   bool has_vmid = false;
   bool sf = false;
   bool ns = false;
@@ -96,11 +96,15 @@ class P0Queue {
     entries_.pop_back();
     forget_popped();
   }
+  /// The address that says where the front leads; nullopt: it is missing.
+  [[nodiscard]] std::optional<std::uint64_t> next_address();
   /// Removes the front, and what says where it leads.  Nothing if that is missing: then only the
   /// front was removed.
   std::optional<Arrival> pop_with_arrival();
   /// The number of the newest entries after the last atoms or unseen element.
   [[nodiscard]] std::size_t newer_than_atoms() const;
+  /// Removes what the packet at `index` left, which is the newest one.
+  void drop_newest(TraceIndex index);
   /// Removes the addresses among the newest `count`.
   void drop_addresses(std::size_t count);
   void clear() {

@@ -177,6 +177,7 @@ struct Packet {
   std::uint16_t exception = 0;  ///< Exception number, 10 bits.
 
   std::uint8_t timestamp_bits = 0;  ///< Number of low bits in a timestamp packet.
+  bool in_packet = false;           ///< A-sync: the packet before it took some of its zeros.
 
   std::uint32_t cycle_count = 0;  ///< In cycle count and timestamp packets.
   std::uint32_t commit = 0;

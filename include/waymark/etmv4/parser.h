@@ -11,6 +11,7 @@
 #include "waymark/etmv4/config.h"
 #include "waymark/etmv4/context_register.h"
 #include "waymark/etmv4/packet.h"
+#include "waymark/etmv4/quirks.h"
 #include "waymark/etmv4/timestamp_register.h"
 #include "waymark/etmv4/unsynced_search.h"
 #include "waymark/frames/block_reader.h"
@@ -56,13 +57,15 @@ struct ParserState {
   struct Carry {
     bool active = false;  ///< Otherwise the bytes are those of the last packet.
     TraceIndex index = 0;
+    std::size_t zeros = 0;  ///< Before it, up to those of an A-sync.
     std::vector<std::uint8_t> bytes{};
     void reset() {
       active = false;
       bytes.clear();
     }
     friend bool operator==(const Carry& a, const Carry& b) {
-      return a.active == b.active && (!a.active || (a.index == b.index && a.bytes == b.bytes));
+      return a.active == b.active &&
+             (!a.active || (a.index == b.index && a.zeros == b.zeros && a.bytes == b.bytes));
     }
   };
 
@@ -86,11 +89,15 @@ struct ParserState {
 /// copy is a saved state (with the block that it reads).  One owner; not thread safe.
 ///
 /// A packet longer than kMaxPacketBytes is a kBadSequence of that length; legal ones are shorter.
-class Parser : private ParserState, frames::BlockReader {
+///
+/// After a bad packet it searches for an A-sync.  Eleven zeros and 0x80 are one even if the packet
+/// before them took some of the zeros: then damage before it went unnoticed, and the A-sync is
+/// shorter by those zeros.
+class Parser : private ParserState, frames::ZerosReader<UnsyncedSearch::kAsyncSize - 1> {
  public:
   static constexpr std::size_t kMaxPacketBytes = 4096;
 
-  explicit Parser(const Config& config);
+  explicit Parser(const Config& config, const Quirks& quirks = {});
 
   /// The previous block must be used up, and this one must live until it is used up.
   void feed(const frames::StreamBlock& block);
@@ -132,7 +139,8 @@ class Parser : private ParserState, frames::BlockReader {
 
   /// Both will read what follows in the same way.  Both must have used up their blocks.
   [[nodiscard]] bool same_state(const Parser& other) const {
-    return static_cast<const ParserState&>(*this) == other;
+    return static_cast<const ParserState&>(*this) == other &&
+           zeros_before_next() == other.zeros_before_next();
   }
 
   /// The bytes of the packet that next() or finish() gave last; valid until the next call.
@@ -152,7 +160,7 @@ class Parser : private ParserState, frames::BlockReader {
   /// Gives up the rest of the block; returns position().
   std::size_t withdraw() {
     statistics_.total_bytes -= size_ - position_;
-    size_ = position_;
+    cut_block(position_);
     return position_;
   }
 
@@ -195,11 +203,19 @@ class Parser : private ParserState, frames::BlockReader {
   bool next_synced(Packet& packet);
   bool next_carried(Packet& packet);
   void give(const UnsyncedSearch::Chunk& chunk, Packet& packet);
+  void lose_sync();
+  /// The zeros before the packet that is read.
+  [[nodiscard]] std::size_t zeros_in_front(const std::uint8_t* at) const {
+    return at == carry_.bytes.data() ? carry_.zeros
+                                     : zeros_before(static_cast<std::size_t>(at - data_));
+  }
 
   // Readers: return the length of the packet that `at` begins with, or kIncomplete; then nothing
   // has changed.
   std::size_t read(Bytes at, Packet& packet);
   std::size_t read_extension(Bytes at, Packet& packet);
+  std::size_t read_async(Bytes at, Packet& packet);
+  std::size_t read_async_only(Bytes at, Packet& packet);
   std::size_t read_trace_info(Bytes at, Packet& packet);
   std::size_t read_timestamp(Bytes at, Packet& packet);
   std::size_t read_exception(Bytes at, Packet& packet);
@@ -216,6 +232,7 @@ class Parser : private ParserState, frames::BlockReader {
   std::size_t not_whole(std::size_t end, Packet& packet);
 
   Config config_;
+  Quirks quirks_;
   std::array<Header, 256> table_;
 
   std::size_t position_ = 0;     ///< In the current block.

@@ -60,11 +60,14 @@ template <class Visitor>
 bool Parser::parse(Visitor&& visitor) {
   while (true) {
     if (synced_ && !carry_.active) [[likely]] {
+      bool stopped = false;
       if constexpr (std::remove_cvref_t<Visitor>::takes().atom_rows) {
-        return parse_rows(visitor);
+        stopped = parse_rows(visitor);
       } else {
-        return parse_in_sync(visitor);
+        stopped = parse_in_sync(visitor);
       }
+      if (stopped || synced_) return stopped;
+      continue;
     }
     if (!next(rare_)) return false;
     if (!visitor.on_packet(rare_)) return true;
@@ -144,6 +147,8 @@ bool Parser::parse_in_sync(Visitor& visitor) {
       if (!read_rare(position, rare_)) return false;
       position = position_;
       if (!visitor.on_packet(rare_)) return true;
+      if (!synced_) [[unlikely]]
+        return false;
     } while (position < end);
   }
   position_ = position;
@@ -202,10 +207,12 @@ bool Parser::parse_rows(Visitor& visitor) {
       }
     }
     position_ = position;
-    if (!(synced_ ? next_synced(rare_) : next(rare_))) return false;
+    if (!next_synced(rare_)) return false;
     position = position_;
     if constexpr (kPlaces) visitor.on_place(nullptr);
     if (!visitor.on_packet(rare_)) return true;
+    if (!synced_) [[unlikely]]
+      return false;
   }
   position_ = position;
   return false;

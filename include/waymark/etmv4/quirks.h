@@ -87,6 +87,45 @@ struct Quirks {
   /// SUBS PC, LR, ERET, RFE and LDM^ are plain indirect branches under ETE, although no packet
   /// states that they are exception returns.  `f7` at SUBS PC, LR
   bool aarch32_exception_returns_unknown = false;
+  /// A source address or a Q element after a return leaves the target of the return on the return
+  /// stack.  `da f7 b4 05` with RS
+  bool source_and_q_do_not_pop = false;
+  /// The branch that an exception return packet, or an ERET of ETE, stands for can take its target
+  /// from the return stack, and so can one that the next exception makes a tail chain.
+  /// `da f7 07 f7` with RS
+  bool exception_return_pops = false;
+  /// A Q element or a source address gives a range even if no packet has stated where it begins, or
+  /// no context has come, and atoms before the first context do not change the known address.
+  /// `db a5 06 02`
+  bool place_unchecked = false;
+  /// The code before a source address, after the previous waypoint, is counted without reading it,
+  /// and a source address that cannot be read leaves the place where it was.  `b4 0c f6`
+  bool source_walk_unread = false;
+  /// The last branch of a Q element counts as taken, wherever the element leads.  `a5 02 02`
+  bool q_branch_always_taken = false;
+  /// After code that cannot be read, a return takes an entry that was on the return stack before
+  /// it. `da 95 0c f7 95 07 f7 f7` with RS
+  bool calls_not_missed = false;
+  /// The end of the trace loses what waits after a trace on, an exception return or a P0 element.
+  /// It, a discard and a bad packet lose trace ons, contexts, exception returns and transactions
+  /// that no P0 element is before.  `07 02 05` at the end
+  bool end_loses_settled = false;
+  /// With cycle counting, a timestamp without a count has a count of 0.  `02 05 f7`
+  bool missing_counts_are_zero = false;
+  /// An event of an ETMv4 between the A-sync and the first trace info is lost.  A-sync, `71 01 00
+  /// f7`
+  bool early_events_lost = false;
+  /// After a bad packet, parsing continues at the next byte instead of searching for an A-sync, an
+  /// A-sync needs eleven zeros of its own, and one more zero before them makes a bad packet.
+  /// `9d 01 02`, A-sync
+  bool no_search_after_bad_packet = false;
+  /// Before the first A-sync, a surplus zero is an A-sync of one byte, and the A-sync has the index
+  /// of the first zero; eleven zeros and a byte that is not 0x80 are a bad packet; bytes after a
+  /// chunk of eight have the index after it, even if they are in a later frame.  `00` x 12, `80`
+  bool surplus_zeros_are_asyncs = false;
+  /// An exception of an M profile that says that no address follows takes the next one as its
+  /// return address.  `06 04 96 04`
+  bool exception_without_address_takes_one = false;
   /// The walk to an exception's return address is also tried if that address is before the current
   /// one.  `95 02 06 05 95 01`
   bool exception_walk_goes_back = false;
@@ -105,7 +144,7 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 31> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 43> kQuirks{{
     {"pe_reset_is_bad", &Quirks::pe_reset_is_bad},
     {"discard_loses_instrumentation", &Quirks::discard_loses_instrumentation},
     {"source_address_not_cancelled", &Quirks::source_address_not_cancelled},
@@ -137,6 +176,18 @@ inline constexpr std::array<NamedQuirk<Quirks>, 31> kQuirks{{
     {"max_speculation_is_signed", &Quirks::max_speculation_is_signed},
     {"cancel_is_signed", &Quirks::cancel_is_signed},
     {"aarch32_exception_returns_unknown", &Quirks::aarch32_exception_returns_unknown},
+    {"source_and_q_do_not_pop", &Quirks::source_and_q_do_not_pop},
+    {"exception_return_pops", &Quirks::exception_return_pops},
+    {"place_unchecked", &Quirks::place_unchecked},
+    {"source_walk_unread", &Quirks::source_walk_unread},
+    {"q_branch_always_taken", &Quirks::q_branch_always_taken},
+    {"calls_not_missed", &Quirks::calls_not_missed},
+    {"end_loses_settled", &Quirks::end_loses_settled},
+    {"missing_counts_are_zero", &Quirks::missing_counts_are_zero},
+    {"early_events_lost", &Quirks::early_events_lost},
+    {"no_search_after_bad_packet", &Quirks::no_search_after_bad_packet},
+    {"surplus_zeros_are_asyncs", &Quirks::surplus_zeros_are_asyncs},
+    {"exception_without_address_takes_one", &Quirks::exception_without_address_takes_one},
 }};
 
 /// The quirks that only versions before 1.8.0 have.

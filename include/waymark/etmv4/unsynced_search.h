@@ -24,6 +24,9 @@ class UnsyncedSearch {
     std::vector<std::uint8_t> bytes;
   };
 
+  /// `as_reference`: Quirks::surplus_zeros_are_asyncs.
+  explicit UnsyncedSearch(bool as_reference = false) : as_reference_(as_reference) {}
+
   /// A chunk must be given before the next byte is taken.
   [[nodiscard]] bool due() const { return due_ != Due::kNothing; }
   void give_due(Chunk& chunk);
@@ -37,6 +40,7 @@ class UnsyncedSearch {
   /// Call for each chunk of unsynchronised bytes: whether it is the first of the stream, or of what
   /// follows a jump.
   bool is_first_chunk() {
+    if (again_) return false;
     const bool first = !chunk_given_;
     chunk_given_ = true;
     return first;
@@ -44,8 +48,10 @@ class UnsyncedSearch {
 
   /// Synchronisation was found.
   void end();
+  /// It was lost again: a search whose chunks do not count.
+  void begin_again() { again_ = true; }
   /// A new search.
-  void reset() { *this = {}; }
+  void reset() { *this = UnsyncedSearch(as_reference_); }
   /// A new search that is not part of the stream's: its chunks do not count there.
   void jump();
 
@@ -55,8 +61,12 @@ class UnsyncedSearch {
   enum class Stage : std::uint8_t { kPlain, kExtension, kAsync };
   enum class Due : std::uint8_t { kNothing, kAll, kAllButLast, kOldestZero };
 
+  TraceIndex take_front(std::size_t size);
+
+  bool as_reference_;
   std::vector<std::uint8_t> bytes_;
-  TraceIndex index_ = 0;  ///< That of the oldest byte.
+  std::vector<TraceIndex> indexes_;  ///< Those of the bytes.
+  TraceIndex index_ = 0;             ///< With the quirk: that of the oldest byte.
   Stage stage_ = Stage::kPlain;
   Due due_ = Due::kNothing;
   TraceIndex next_index_ = 0;  ///< That of the bytes after those that are due.
@@ -64,6 +74,7 @@ class UnsyncedSearch {
   bool chunk_given_ = false;
   bool jumped_ = false;
   bool chunk_given_before_ = false;  ///< The value before the jump.
+  bool again_ = false;               ///< It is not the first search.
 };
 
 }  // namespace waymark::etmv4

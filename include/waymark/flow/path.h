@@ -24,6 +24,8 @@ struct PathState {
   bool pop_pending = false;
   /// Calls do not go to the return stack now.
   bool calls_forgotten = false;
+  /// Calls were executed that are not known: the trace unit has entries below the return stack.
+  bool calls_missed = false;
 
   friend bool operator==(const PathState&, const PathState&) = default;
 };
@@ -107,8 +109,20 @@ class Path : public PathState {
   }
   /// A call was executed.
   void push(std::uint64_t return_address, isa::Isa in, const Block* caller = nullptr);
-  /// The return stack states the place.  False: it is empty.
+  /// The return stack states the place.  False: it is empty, but should not be.
   bool pop();
+  /// The trace unit has emptied its return stack.
+  void forget_calls() {
+    return_stack.clear();
+    pop_pending = calls_missed = false;
+  }
+  /// Code was executed that is not known.  What it called is on the trace unit's return stack,
+  /// above the entries that are known.
+  void miss_calls() {
+    return_stack.clear();
+    pop_pending = false;
+    calls_missed = returns_;
+  }
 
   /// Continues from the state of another path over the same program.
   void restore(const PathState& state) {

@@ -117,6 +117,11 @@ template <Returns kReturns, class Sink>
   at = &Over::kNowhere;
   if (kReturns == Returns::kAtOnce && returns_) {
     const ReturnStack::Entry* const top = return_stack.pop();
+    if (top == nullptr && calls_missed) {
+      sink.pass(block, true);
+      go_on(block, true);
+      return Turn::kOn;
+    }
     if (top == nullptr) {
       at = &block;
       stop_ = Stop::kStackEmpty;

@@ -93,11 +93,12 @@ class BlockReader {
   std::size_t run_end_ = 0;  ///< The end of that run; it may be past the end of the block.
 };
 
-/// The same for protocols whose A-sync is kAsyncZeros or more zeros and 0x80: it counts the zeros
-/// before a place, in this block and those before it, up to kAsyncZeros.
+/// The same for protocols whose A-sync is kZeros or more zeros and 0x80: it counts the zeros before
+/// a place, in this block and those before it, up to kZeros.
+template <std::size_t kZeros>
 class ZerosReader : protected BlockReader {
  protected:
-  static constexpr std::size_t kAsyncZeros = 5;
+  static constexpr std::size_t kAsyncZeros = kZeros;
 
   void begin_block(const StreamBlock& block) {
     if (size_ != 0) zeros_before_block_ = tail_zeros_;

@@ -26,7 +26,7 @@ using frames::ParserStatistics;
 /// says that there is none.  Five zeros and 0x80 are one even if a cut packet before them took some
 /// of the zeros.  An alignment synchronisation may have any number of zeros: when there are more
 /// than kMaxPacketBytes, the oldest are given as unsynchronised bytes or as a bad packet.
-class Parser : frames::ZerosReader {
+class Parser : frames::ZerosReader<5> {
  public:
   static constexpr std::size_t kMaxPacketBytes = std::size_t{1} << 16;
 

@@ -155,6 +155,7 @@ class Decoder : private DecoderState {
   void follow(TraceIndex index, std::uint32_t atoms, unsigned count, Cycles cycles);
   void follow_branch(TraceIndex index, Cycles cycles);
   void stopped(TraceIndex index, Cycles cycles, Cause cause);
+  void lose_place();
   void stuck(const flow::Block& block, TraceIndex index, Cycles cycles, Cause cause);
   void unfollowable(flow::BlockEnd ended, std::uint64_t address, TraceIndex index, Cause cause);
   void lost_cycles(TraceIndex index, Cycles cycles);

@@ -62,7 +62,7 @@ struct ParserState {
 /// A-sync.  Five zeros and 0x80 are an A-sync even if the packet before them took some of the
 /// zeros: then damage before it went unnoticed, and the A-sync is shorter by those zeros.  A copy
 /// is a saved state (with the block that it reads).  One owner; not thread safe.
-class Parser : private ParserState, frames::ZerosReader {
+class Parser : private ParserState, frames::ZerosReader<5> {
  public:
   using ParserState::kMaxPacketBytes;
 

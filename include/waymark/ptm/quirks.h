@@ -57,6 +57,9 @@ struct Quirks {
   bool walks_unlimited = false;
   /// isa::Quirks::reads_four_bytes: an E atom at a BX LR that is the last halfword of the memory.
   bool reads_four_bytes = false;
+  /// After code that cannot be read, a return takes an entry that was on the return stack before
+  /// it. Section 9.7; `88 0d 84 0b 84 84`
+  bool calls_not_missed = false;
 
   /// By their row in kQuirks.
   static constexpr Quirks of(QuirkSet set);
@@ -64,7 +67,7 @@ struct Quirks {
 };
 
 /// Their names; the order must not change.
-inline constexpr std::array<NamedQuirk<Quirks>, 20> kQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 21> kQuirks{{
     {"chunks_end_with_blocks", &Quirks::chunks_end_with_blocks},
     {"async_has_at_most_15_zeros", &Quirks::async_has_at_most_15_zeros},
     {"no_search_after_bad_packet", &Quirks::no_search_after_bad_packet},
@@ -85,6 +88,7 @@ inline constexpr std::array<NamedQuirk<Quirks>, 20> kQuirks{{
     {"clrm_is_a_branch", &Quirks::clrm_is_a_branch},
     {"walks_unlimited", &Quirks::walks_unlimited},
     {"reads_four_bytes", &Quirks::reads_four_bytes},
+    {"calls_not_missed", &Quirks::calls_not_missed},
 }};
 
 constexpr Quirks Quirks::of(QuirkSet set) { return chosen(kQuirks, set); }
