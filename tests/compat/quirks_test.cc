@@ -160,6 +160,8 @@ TEST(Levels, each_switches_existing_quirks_off) {
     EXPECT_EQ(quirks.it_blocks_ignored, level.version == "1.3.3");
     EXPECT_EQ(quirks.unseen_elements_missing, level.version == "1.3.3");
     EXPECT_EQ(quirks.max_speculation_is_signed, level.version == "1.3.3");
+    EXPECT_EQ(quirks.pauth_lr_unknown, level.version == "1.3.3");
+    EXPECT_EQ(quirks.trace_info_is_not_queued, level.version == "1.3.3");
     EXPECT_EQ(quirks.exception_walk_runs_over, level.version != "1.8.3");
     EXPECT_EQ(level_by_version(level.version)->quirks, level.quirks);
   }

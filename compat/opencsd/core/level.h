@@ -26,11 +26,13 @@ inline constexpr auto kLevels = std::to_array<Level>({
     {"1.8.0", kLevel180,
      "-etmv4.exception_walk_goes_back,-etmv4.cycle_counts_do_not_commit,"
      "-etmv4.newer_branches_unknown,-etmv4.it_blocks_ignored,-etmv4.unseen_elements_missing,"
-     "-etmv4.max_speculation_is_signed,-stm.version_keeps_ids"},
+     "-etmv4.max_speculation_is_signed,-etmv4.pauth_lr_unknown,"
+     "-etmv4.trace_info_is_not_queued,-stm.version_keeps_ids"},
     {"1.8.3", 0x010803,
      "-etmv4.exception_walk_goes_back,-etmv4.cycle_counts_do_not_commit,"
      "-etmv4.newer_branches_unknown,-etmv4.it_blocks_ignored,-etmv4.unseen_elements_missing,"
-     "-etmv4.max_speculation_is_signed,-stm.version_keeps_ids,"
+     "-etmv4.max_speculation_is_signed,-etmv4.pauth_lr_unknown,"
+     "-etmv4.trace_info_is_not_queued,-stm.version_keeps_ids,"
      "-etmv4.v8m_exception_return_is_not_p0,-etmv4.exception_walk_runs_over,"
      "-etmv4.exception_pops_stated_target,-etmv4.markers_since_ete_1_1,"
      "-etmv4.trace_info_empties_stack,"
