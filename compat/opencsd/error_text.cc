@@ -77,7 +77,7 @@ static_assert(kRows.size() == static_cast<std::size_t>(ErrorNumber::kLast) + 1);
 /// The row of a number; nullptr: none.  The table of 1.3.3 is shorter, and out of step with its
 /// numbers.
 const Row* row_of(std::uint32_t number) {
-  if (level_in_use().number < kLevel180) {
+  if (level_in_use().number < kLevel155) {
     constexpr auto kBadLength = static_cast<std::uint32_t>(ErrorNumber::kMemAccBadLen);
     constexpr auto kTooMany = static_cast<std::uint32_t>(ErrorNumber::kDcdregToomany);
     if (number == kBadLength || number == kBadLength - 1) {

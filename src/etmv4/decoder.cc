@@ -23,6 +23,7 @@ isa::Options walk_options(const Config& config, std::uint32_t flags, const Quirk
                      .newer_branches_unconditional = quirks.newer_branches_unconditional,
                      .clrm_is_a_branch = quirks.clrm_is_a_branch,
                      .newer_branches_unknown = quirks.newer_branches_unknown,
+                     .pauth_lr_unknown = quirks.pauth_lr_unknown,
                      .reads_four_bytes = quirks.reads_four_bytes}};
 }
 

@@ -98,7 +98,7 @@ void Decoder::begin_at_trace_info(const Packet& packet) {
                      : std::int64_t{packet.trace_info.spec_depth};
   if (queue_.depth != 0 && !quirks_.unseen_elements_missing)
     queue_.add(EntryKind::kUnseen, packet.index).count = packet.trace_info.spec_depth;
-  queue_.add(EntryKind::kTraceInfo, packet.index);
+  if (!quirks_.trace_info_is_not_queued) queue_.add(EntryKind::kTraceInfo, packet.index);
   if (bit<6>(packet.trace_info.info)) queue_.add(EntryKind::kTransactionInit, packet.index);
   path_.forget_calls();
   select_memory();  // In a recording, another process may run since the reset.
@@ -213,6 +213,16 @@ void Decoder::request_cancel(std::uint32_t count) {
   requests_.cancel = quirks_.cancel_is_signed && count > kMost ? 0 : count;
 }
 
+void Decoder::add_trace_info(TraceIndex index) {
+  if (!quirks_.trace_info_is_not_queued) {
+    queue_.add(EntryKind::kTraceInfo, index);
+  } else if (quirks_.trace_info_empties_stack) {
+    leave_counter();
+    path_.settle();
+    path_.forget_calls();
+  }
+}
+
 // False: the decoder does not know it.
 bool Decoder::add_other(const Packet& packet) {
   const TraceIndex index = packet.index;
@@ -223,7 +233,7 @@ bool Decoder::add_other(const Packet& packet) {
     case PacketType::kIgnore:
       return true;
     case PacketType::kTraceInfo:
-      queue_.add(EntryKind::kTraceInfo, index);
+      add_trace_info(index);
       return true;
     case PacketType::kTraceOn:
       queue_.add(EntryKind::kTraceOn, index);

@@ -68,16 +68,16 @@ constexpr auto kTable = make_opcode_table<24>(std::to_array<Row<Offset>>({
 }));
 static_assert(kTable.well_formed());
 
-/// PAuth_LR, TEXIT and FEAT_CMPBR.
-bool is_newer_branch(const Row<Offset>& row, std::uint32_t opcode) {
+bool is_unknown(const Quirks& quirks, const Row<Offset>& row, std::uint32_t opcode) {
   switch (row.value) {
     case 0x5500001f:
-    case 0xd6ff03e0:
-      return true;
+      return quirks.pauth_lr_unknown;
     case 0xd65f0be0:
-      return (opcode & 0x1F) != 0x1F;
+      return quirks.pauth_lr_unknown && (opcode & 0x1F) != 0x1F;
+    case 0xd6ff03e0:
+      return quirks.newer_branches_unknown;
     default:
-      return row.target.width == kImm9.width;
+      return quirks.newer_branches_unknown && row.target.width == kImm9.width;
   }
 }
 
@@ -92,7 +92,7 @@ Outcome classify_a64(const Options& options, std::uint64_t address, std::uint32_
   }
   const Row<Offset>* row = kTable.find(opcode, options.arch);
   if (row == nullptr || is_switched_off(row->type, options)) return Outcome::kOk;
-  if (options.quirks.newer_branches_unknown && is_newer_branch(*row, opcode)) return Outcome::kOk;
+  if (is_unknown(options.quirks, *row, opcode)) return Outcome::kOk;
   out.type = row->type;
   out.subtype = row->subtype;
   out.link = row->subtype == kBranchLink;

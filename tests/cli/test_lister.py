@@ -337,15 +337,16 @@ def test_a_level_of_the_reference(listing):
         assert listing('-decode', env={'WAYMARK_OPENCSD_LEVEL': level}).out == first.out
     listing('-decode', env={'WAYMARK_OPENCSD_LEVEL': '1.7'}, expect=255).has(
         'Trace Packet Lister : Error: WAYMARK_OPENCSD_LEVEL=1.7 is not a level of compatibility; '
-        'the levels are 1.3.3, 1.8.0, 1.8.3.')
+        'the levels are 1.3.3, 1.5.5, 1.8.0, 1.8.3.')
 
 
-def test_the_level_of_debian_12_has_shorter_texts(listing):
+def test_the_levels_of_debian_have_shorter_texts(listing):
     now = listing('-decode', env={'WAYMARK_OPENCSD_LEVEL': '1.8.0'})
-    old = listing('-decode', env={'WAYMARK_OPENCSD_LEVEL': '1.3.3'})
     now.has('Decoder Sync point TINFO')
-    assert 'Decoder Sync point' not in old.out
-    assert old.out == now.out.replace('; Decoder Sync point TINFO', '')
+    for level in ('1.3.3', '1.5.5'):
+        old = listing('-decode', env={'WAYMARK_OPENCSD_LEVEL': level})
+        assert 'Decoder Sync point' not in old.out
+        assert old.out == now.out.replace('; Decoder Sync point TINFO', '')
 
 
 def test_a_limit_of_ranges_from_the_environment(listing):

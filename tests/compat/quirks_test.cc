@@ -11,6 +11,7 @@
 #include "quirk_traces.h"
 #include "waymark/etmv4/quirks.h"
 #include "waymark/ptm/quirks.h"
+#include "waymark/stm/quirks.h"
 
 namespace waymark::compat {
 namespace {
@@ -154,12 +155,19 @@ TEST(Levels, each_switches_existing_quirks_off) {
     const auto quirks =
         etmv4::Quirks::of(QuirkChoice::parse("", unknown, level).on(Protocol::kEtmV4));
     EXPECT_TRUE(unknown.empty()) << level.version;
-    EXPECT_EQ(quirks.cycle_counts_do_not_commit, level.version == "1.3.3");
-    EXPECT_EQ(quirks.exception_walk_goes_back, level.version == "1.3.3");
-    EXPECT_EQ(quirks.newer_branches_unknown, level.version == "1.3.3");
-    EXPECT_EQ(quirks.it_blocks_ignored, level.version == "1.3.3");
-    EXPECT_EQ(quirks.unseen_elements_missing, level.version == "1.3.3");
+    const bool is_1_3_3 = level.version == "1.3.3";
+    const bool before_1_8_0 = is_1_3_3 || level.version == "1.5.5";
+    EXPECT_EQ(quirks.cycle_counts_do_not_commit, before_1_8_0);
+    EXPECT_EQ(quirks.exception_walk_goes_back, is_1_3_3);
+    EXPECT_EQ(quirks.newer_branches_unknown, before_1_8_0);
+    EXPECT_EQ(quirks.it_blocks_ignored, before_1_8_0);
+    EXPECT_EQ(quirks.unseen_elements_missing, before_1_8_0);
     EXPECT_TRUE(quirks.max_speculation_is_signed);
+    EXPECT_EQ(quirks.pauth_lr_unknown, is_1_3_3);
+    EXPECT_EQ(quirks.trace_info_is_not_queued, before_1_8_0);
+    EXPECT_EQ(stm::Quirks::of(QuirkChoice::parse("", unknown, level).on(Protocol::kStm))
+                  .version_keeps_ids,
+              is_1_3_3);
     EXPECT_EQ(quirks.exception_walk_runs_over, level.version != "1.8.3");
     EXPECT_EQ(level_by_version(level.version)->quirks, level.quirks);
   }
@@ -184,7 +192,7 @@ TEST(Levels, an_unknown_one_is_an_error_that_names_the_known_ones) {
   ASSERT_FALSE(level);
   EXPECT_EQ(level.error().detail,
             "WAYMARK_OPENCSD_LEVEL=1.8 is not a level of compatibility; the levels are 1.3.3, "
-            "1.8.0, 1.8.3.");
+            "1.5.5, 1.8.0, 1.8.3.");
 }
 
 class QuirksCApi : public CApi {
@@ -252,6 +260,85 @@ TEST_F(QuirksCApi, at_1_3_3_texts_are_shorter_and_itm_is_not_known) {
   const ocsd_itm_cfg itm{};
   EXPECT_EQ(ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_ITM, 2, &itm, nullptr),
             OCSD_ERR_DCDREG_NAME_UNKNOWN);
+}
+
+TEST_F(QuirksCApi, at_1_5_5_some_quirks_of_1_3_3_are_left) {
+  set_variable(kLevelVariable, "1.5.5");
+  const auto row_of = [](std::string_view name) {
+    return *std::ranges::find(quirk_rows(), name, &QuirkRow::quirk);
+  };
+  for (const std::string name :
+       {"etmv4.cycle_counts_do_not_commit", "etmv4.newer_branches_unknown",
+        "etmv4.it_blocks_ignored", "etmv4.unseen_elements_missing",
+        "etmv4.max_speculation_is_signed", "etmv4.trace_info_is_not_queued"}) {
+    const QuirkRow row = row_of(name);
+    const auto [line, other] =
+        first_difference(listing_with(row, ""), listing_with(row, "-" + name));
+    EXPECT_EQ(line, row.with) << name;
+    EXPECT_EQ(other, row.without) << name;
+  }
+  for (const std::string name :
+       {"etmv4.exception_walk_goes_back", "etmv4.pauth_lr_unknown", "stm.version_keeps_ids"}) {
+    const QuirkRow row = row_of(name);
+    EXPECT_EQ(listing_with(row, ""), listing_with(row, "-" + name)) << name;
+    EXPECT_NE(listing_with(row, "").find(std::string(row.without)), std::string::npos) << name;
+  }
+}
+
+// 01 00 2d 01: the index of the error is that of the last element.
+TEST_F(QuirksCApi, at_1_5_5_an_error_after_a_trace_info_has_no_index_of_it) {
+  const QuirkRow row{.quirk = "",
+                     .trace = QuirkTrace::kEtmV4,
+                     .registers = {0, 0, 8},
+                     .code = "D503201F",
+                     .bytes = "000000000000000000000080 0100 2d01"};
+  set_variable(kLevelVariable, "1.5.5");
+  EXPECT_NE(quirk_listing(row).find("TrcIdx=0; CS ID=01; Not enough elements to commit"),
+            std::string::npos);
+  set_variable(kLevelVariable, "1.8.0");
+  EXPECT_NE(quirk_listing(row).find("TrcIdx=12; CS ID=01; Not enough elements to commit"),
+            std::string::npos);
+}
+
+TEST_F(QuirksCApi, at_1_5_5_instrumentation_is_known_and_itm_is_not) {
+  set_variable(kLevelVariable, "1.5.5");
+  const QuirkRow row{.quirk = "",
+                     .trace = QuirkTrace::kEte,
+                     .registers = {0, 0, 0, 0x30000},
+                     .code = "D503201F",
+                     .bytes = "000000000000000000000080 0100 0901ffff0f0000000000 f7"};
+  EXPECT_NE(quirk_listing(row).find("I_ITE : Instrumentation; EL1; Payload=0xfffff"),
+            std::string::npos);
+  single();
+  const ocsd_itm_cfg itm{};
+  EXPECT_EQ(ocsd_dt_create_decoder(tree, OCSD_BUILTIN_DCD_ITM, 2, &itm, nullptr),
+            OCSD_ERR_DCDREG_NAME_UNKNOWN);
+}
+
+TEST_F(QuirksCApi, at_1_5_5_texts_of_packets_are_old_and_those_of_elements_and_errors_new) {
+  ASSERT_EQ(waymark_opencsd_set_level("1.5.5"), OCSD_OK);
+  EXPECT_STREQ(waymark_opencsd_level(), "1.5.5");
+  single();
+  ASSERT_EQ(add_etmv4(0x10), OCSD_OK);
+  note_elements();
+  add_code(0x4000, loop);
+  ASSERT_EQ(ocsd_dt_set_pkt_protocol_printer(tree, 0x10, 1), OCSD_OK);
+  ASSERT_EQ(ocsd_dt_set_gen_elem_printer(tree), OCSD_OK);
+  feed(start(kLoopAddress, 7) + taken() + ByteVector{0x0C, 0x01});
+  EXPECT_NE(notes.log.find("INFO=0x0 { CC.0 }\n"), std::string::npos) << notes.log;
+  EXPECT_NE(notes.log.find("I_CCNT_F2 : Cycle Count format 2.; Count=0x1\n"), std::string::npos)
+      << notes.log;
+  EXPECT_NE(notes.log.find("OCSD_GEN_TRC_ELEM_ADDR_NACC( 0x1000; Memspace ["), std::string::npos)
+      << notes.log;
+  // With a speculation depth.
+  notes.log.clear();
+  feed(ByteVector(11) + ByteVector{0x80, 0x01, 0x05, 0x00, 0x01});
+  EXPECT_EQ(notes.log.find("INIT SPEC DEPTH"), std::string::npos) << notes.log;
+  std::array<char, 128> text{};
+  ocsd_err_str(OCSD_ERR_MEM_ACC_RANGE_INVALID, text.data(), text.size());
+  EXPECT_EQ(std::string_view(text.data()).substr(0, 39), "0x0021 (OCSD_ERR_MEM_ACC_RANGE_INVALID)");
+  ocsd_err_str(OCSD_ERR_BAD_DECODE_IMAGE, text.data(), text.size());
+  EXPECT_EQ(std::string_view(text.data()).substr(0, 34), "0x002e (OCSD_ERR_BAD_DECODE_IMAGE)");
 }
 
 // ---- The log ------------------------------------------------------------------------------------

@@ -172,20 +172,34 @@ TEST(Classify, each_quirk_changes_only_its_own_instructions) {
 TEST(Classify, an_older_reference_knows_fewer_branches) {
   Options older = kAll;
   older.quirks.newer_branches_unknown = true;
-  // RETAASPPC, RETABSPPC, RETAASPPCR, TEXIT, CB, CBB, CBH, CB with an immediate.
-  for (const std::uint32_t word : {0x5500003fU, 0x5520001fU, 0xd65f0be2U, 0xd6ff03e0U, 0x74010040U,
-                                   0x74008041U, 0x7400c041U, 0xf4e21fe1U, 0x75010041U}) {
+  // TEXIT, CB, CBB, CBH, CB with an immediate.
+  for (const std::uint32_t word :
+       {0xd6ff03e0U, 0x74010040U, 0x74008041U, 0x7400c041U, 0xf4e21fe1U, 0x75010041U}) {
     EXPECT_EQ(classify_one(Isa::kA64, word, older).type, kOther) << std::hex << word;
     EXPECT_NE(classify_one(Isa::kA64, word).type, kOther) << std::hex << word;
   }
-  // RETAA, RETAB, RET, B.
-  for (const std::uint32_t word : {0xd65f0bffU, 0xd65f0fffU, 0xd65f03c0U, 0x14000000U})
+  // RETAA, RETAB, RET, B; RETAASPPC.
+  for (const std::uint32_t word : {0xd65f0bffU, 0xd65f0fffU, 0xd65f03c0U, 0x14000000U, 0x5500003fU})
     EXPECT_EQ(classify_one(Isa::kA64, word, older), classify_one(Isa::kA64, word))
         << std::hex << word;
   // LE LR, WLS; B.
   EXPECT_EQ(classify_one(Isa::kT32, t32_word(0xf00fc003), older).type, kOther);
   EXPECT_EQ(classify_one(Isa::kT32, t32_word(0xf043c803), older).type, kOther);
   EXPECT_EQ(classify_one(Isa::kT32, t32_word(0xf000b800), older).type, kBranch);
+}
+
+TEST(Classify, a_reference_before_1_5_5_does_not_know_pauth_lr) {
+  Options older = kAll;
+  older.quirks.pauth_lr_unknown = true;
+  // RETAASPPC, RETABSPPC, RETAASPPCR.
+  for (const std::uint32_t word : {0x5500003fU, 0x5520001fU, 0xd65f0be2U}) {
+    EXPECT_EQ(classify_one(Isa::kA64, word, older).type, kOther) << std::hex << word;
+    EXPECT_NE(classify_one(Isa::kA64, word).type, kOther) << std::hex << word;
+  }
+  // RETAA, RETAB, TEXIT, CB.
+  for (const std::uint32_t word : {0xd65f0bffU, 0xd65f0fffU, 0xd6ff03e0U, 0x74010040U})
+    EXPECT_EQ(classify_one(Isa::kA64, word, older), classify_one(Isa::kA64, word))
+        << std::hex << word;
 }
 
 struct Sample {

@@ -17,27 +17,32 @@ struct Level {
   std::string_view quirks;
 };
 
+inline constexpr std::uint32_t kLevel155 = 0x010505;
 inline constexpr std::uint32_t kLevel180 = 0x010800;
 inline constexpr std::uint32_t kLevel181 = 0x010801;
 
 /// In the order of their age.
 inline constexpr auto kLevels = std::to_array<Level>({
     {"1.3.3", 0x010303, ""},
+    {"1.5.5", kLevel155,
+     "-etmv4.exception_walk_goes_back,-etmv4.pauth_lr_unknown,-stm.version_keeps_ids"},
     {"1.8.0", kLevel180,
      "-etmv4.exception_walk_goes_back,-etmv4.cycle_counts_do_not_commit,"
      "-etmv4.newer_branches_unknown,-etmv4.it_blocks_ignored,-etmv4.unseen_elements_missing,"
-     "-stm.version_keeps_ids"},
+     "-etmv4.pauth_lr_unknown,"
+     "-etmv4.trace_info_is_not_queued,-stm.version_keeps_ids"},
     {"1.8.3", 0x010803,
      "-etmv4.exception_walk_goes_back,-etmv4.cycle_counts_do_not_commit,"
      "-etmv4.newer_branches_unknown,-etmv4.it_blocks_ignored,-etmv4.unseen_elements_missing,"
-     "-stm.version_keeps_ids,"
+     "-etmv4.pauth_lr_unknown,"
+     "-etmv4.trace_info_is_not_queued,-stm.version_keeps_ids,"
      "-etmv4.v8m_exception_return_is_not_p0,-etmv4.exception_walk_runs_over,"
      "-etmv4.exception_pops_stated_target,-etmv4.markers_since_ete_1_1,"
      "-etmv4.trace_info_empties_stack,"
      "-stm.unsynced_bytes_miscounted,-stm.version_leaves_ids_unknown"},
 });
 
-/// 1.3.3 does not decode ITM.
+/// Versions before 1.8.0 do not decode ITM.
 inline bool decodes(const Level& level, std::string_view decoder) {
   return level.number >= kLevel180 || decoder != "ITM";
 }
@@ -46,7 +51,7 @@ inline bool decodes(const Level& level, std::string_view decoder) {
 inline std::uint32_t trcdevarch_at(const Level& level, std::uint32_t trcdevarch) {
   constexpr std::uint32_t kRevision = 0xFU << 16;
   constexpr std::uint32_t kEte12 = 2U << 16;
-  if (level.number >= kLevel180 || (trcdevarch & kRevision) <= kEte12) return trcdevarch;
+  if (level.number >= kLevel155 || (trcdevarch & kRevision) <= kEte12) return trcdevarch;
   return (trcdevarch & ~kRevision) | kEte12;
 }
 

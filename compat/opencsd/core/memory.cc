@@ -231,7 +231,7 @@ void Memory::begin() {
   if (exists_) return;
   exists_ = true;
   // A program that changes the environment at the same time must lock it.
-  if (level_in_use().number < kLevel180) {
+  if (level_in_use().number < kLevel155) {
     // Its cache cannot be changed.
     page_size_ = kPage133;
     return;

@@ -27,7 +27,7 @@ void write_region(TextBuffer& out, const Stretch& region) {
 
 ErrorNumber DumpFiles::add(const std::string& path, const inputs::Dump& dump) {
   // 1.3.3 ignores the spaces of dumps.
-  const bool named = level_in_use().number >= kLevel180;
+  const bool named = level_in_use().number >= kLevel155;
   const image::SpaceMask space =
       image::space_by_name(named ? dump.space : std::string()).value_or(image::kSpaceAny);
   const auto known = std::ranges::find(files_, path, &File::path);

@@ -196,8 +196,8 @@ Log (default: standard output and the file trc_pkt_lister.ppl)
 
 Environment
   WAYMARK_OPENCSD_LEVEL=<version>
-                       List as this version of OpenCSD does: 1.3.3, 1.8.0 (default)
-                       or 1.8.3.
+                       List as this version of OpenCSD does: 1.3.3, 1.5.5, 1.8.0
+                       (default) or 1.8.3.
   WAYMARK_OPENCSD_QUIRKS=<list>
                        Switch off single deviations from the architecture; see
                        docs/opencsd-compatibility.md.

@@ -285,6 +285,7 @@ class Decoder : private DecoderState {
 
   // -- Packets to entries --
   void accept_in_decode(const Packet& packet);
+  void add_trace_info(TraceIndex index);
   bool add_other(const Packet& packet);
   bool request(const Packet& packet);
   void request_cancel(std::uint32_t count);

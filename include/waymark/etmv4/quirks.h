@@ -131,12 +131,17 @@ struct Quirks {
   bool exception_walk_goes_back = false;
   /// Cycle count packets do not commit elements.  `f7 0c 01` with TRCCONFIGR.CCI
   bool cycle_counts_do_not_commit = false;
-  /// isa::Quirks::newer_branches_unknown: an `f7` at RETAASPPC, CB or LE.
+  /// isa::Quirks::newer_branches_unknown: an `f7` at CB or LE.
   bool newer_branches_unknown = false;
   /// Instructions in an IT block do not count as conditional.  `f7` at IT
   bool it_blocks_ignored = false;
   /// The elements that a trace info says are outstanding cannot be committed.  `01 05 00 01 2d 01`
   bool unseen_elements_missing = false;
+  /// isa::Quirks::pauth_lr_unknown: an `f7` at RETAASPPC.
+  bool pauth_lr_unknown = false;
+  /// A trace info is not queued: it empties the return stack before older elements are committed,
+  /// and calls after it go there.  `da 01 00 f7 f7 2d 04` with RS and MAXSPEC 8
+  bool trace_info_is_not_queued = false;
 
   /// By their row in kQuirks, and from kOlderQuirkBit on in kOlderQuirks.
   static constexpr Quirks of(QuirkSet set);
@@ -191,12 +196,14 @@ inline constexpr std::array<NamedQuirk<Quirks>, 43> kQuirks{{
 }};
 
 /// The quirks that only versions before 1.8.0 have.
-inline constexpr std::array<NamedQuirk<Quirks>, 5> kOlderQuirks{{
+inline constexpr std::array<NamedQuirk<Quirks>, 7> kOlderQuirks{{
     {"exception_walk_goes_back", &Quirks::exception_walk_goes_back},
     {"cycle_counts_do_not_commit", &Quirks::cycle_counts_do_not_commit},
     {"newer_branches_unknown", &Quirks::newer_branches_unknown},
     {"it_blocks_ignored", &Quirks::it_blocks_ignored},
     {"unseen_elements_missing", &Quirks::unseen_elements_missing},
+    {"pauth_lr_unknown", &Quirks::pauth_lr_unknown},
+    {"trace_info_is_not_queued", &Quirks::trace_info_is_not_queued},
 }};
 
 constexpr Quirks Quirks::of(QuirkSet set) { return chosen(kQuirks, kOlderQuirks, set); }

@@ -69,9 +69,10 @@ struct Quirks {
   bool newer_branches_unconditional = false;
   /// CLRM of APSR is a branch.  isa-waypoints.md 5.5
   bool clrm_is_a_branch = false;
-  /// Only before 1.8.0: RETAASPPC and RETABSPPC, compare-and-branch and the loops of Armv8.1-M are
-  /// not branches.
+  /// Only before 1.8.0: TEXIT, compare-and-branch and the loops of Armv8.1-M are not branches.
   bool newer_branches_unknown = false;
+  /// Only before 1.5.5: RETAASPPC and RETABSPPC are not branches.
+  bool pauth_lr_unknown = false;
   /// An instruction is read only where one region of memory has four bytes from its address on, so
   /// a T32 instruction of two bytes at the end of the memory is not there.  isa-waypoints.md 6
   bool reads_four_bytes = false;
