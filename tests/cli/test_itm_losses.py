@@ -105,16 +105,17 @@ def global_timestamp(time, upper=False):
     return bytes([0xB4 if upper else 0x94, *(value >> (7 * i) & 0x7F | 0x80 for i in range(3)), value >> 21 & 0x1F])
 
 
-def test_global_times_are_partial_until_both_halves_are_known(run, tmp_path):
-    data = SYNC + global_timestamp(100) + b'\x01A' + global_timestamp(0x8000200) + OVERFLOW
+def test_global_times_are_partial_after_a_loss_until_both_halves_are_known(run, tmp_path):
+    data = SYNC + global_timestamp(100) + b'\x01A' + global_timestamp(0x4000200, upper=True) + OVERFLOW
+    data += global_timestamp(0x4000200)
     data += global_timestamp(0x8000300, upper=True) + global_timestamp(0x8000300)
     data += global_timestamp(0xC000000, upper=True) + b'\x01B'
     (tmp_path / 'x.itm').write_bytes(data)
     rows = run('decode', 'x.itm', *RAW, '--format', 'json').json_lines()
     assert [(row['timestamp'], row.get('partial', False)) for row in rows if row.get('what') == 'global_timestamp'] == [
-        (100, True), (0x200, True), (0x8000300, False), (0xC000300, False)]
-    run('decode', 'x.itm', *RAW).has('global time 100 (upper bits unknown)')
+        (0x4000064, False), (0x4000200, True), (0x8000200, False), (0x8000300, False), (0xC000300, False)]
+    run('decode', 'x.itm', *RAW).has('(upper bits unknown)')
     # Without local timestamps, these are the times.
     found = run('find', 'x.itm', *RAW, '--timestamp', str(0x8000000), '--format', 'json').json_lines()
-    assert [row['value'] for row in found if row['type'] == 'found'] == [str(0x8000300)]
+    assert [row['value'] for row in found if row['type'] == 'found'] == [str(0x8000200)]
     run('export', 'vcd', 'x.itm', *RAW)

@@ -10,15 +10,14 @@
 
 namespace waymark::itm {
 
-/// The time is partial, thus a lower bound, until both halves are known: a lower half of 26 bits,
+/// There is none before the first upper half: a lower half alone says nothing.  After a loss the
+/// time is partial, thus a lower bound, until both halves are known again: a lower half of 26 bits,
 /// and an upper half since it last changed.
 class GlobalTime {
  public:
   /// As the reference: Quirks::global_time_is_whole and upper_half_alone.
   explicit GlobalTime(bool is_whole = false, bool upper_half_alone = false)
-      : counts_as_whole_(is_whole),
-        upper_half_alone_(upper_half_alone),
-        waits_for_upper_(is_whole) {}
+      : counts_as_whole_(is_whole), upper_half_alone_(upper_half_alone) {}
 
   /// Takes a global timestamp; true: it gives a time.
   bool add(const Packet& packet) {
@@ -29,7 +28,8 @@ class GlobalTime {
   void lose() {
     if (counts_as_whole_) return;
     lower_bits_ = 0;
-    lower_seen_ = upper_known_ = waits_for_upper_ = false;
+    lower_seen_ = upper_known_ = false;
+    waits_for_upper_ = !upper_seen_;
   }
 
   [[nodiscard]] std::uint64_t value() const { return value_; }
@@ -63,7 +63,7 @@ class GlobalTime {
       lower &= low_mask(lower_bits_);
     value_ = upper | lower;
     waits_for_upper_ = false;
-    upper_known_ = true;
+    upper_known_ = upper_seen_ = true;
     return lower_seen_ || upper_half_alone_;
   }
 
@@ -73,7 +73,9 @@ class GlobalTime {
   std::uint8_t lower_bits_ = 0;  ///< The number of low bits that were sent since a loss.
   bool lower_seen_ = false;      ///< Since a loss.
   bool upper_known_ = false;
-  bool waits_for_upper_;  ///< A lower half said that the upper half has changed.
+  bool upper_seen_ = false;  ///< Also before a loss.
+  /// None has come, or a lower half said that the upper half has changed.
+  bool waits_for_upper_ = true;
   bool clock_change_ = false;
 };
 

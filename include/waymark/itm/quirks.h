@@ -39,8 +39,8 @@ struct Quirks {
   /// The local time begins at 0 again after an overflow, after a bad packet and where the stream is
   /// not synchronised.  `c0 64 70 c0 14`
   bool loss_restarts_time = false;
-  /// A global time has no element before its first upper half, is whole after an overflow, and
-  /// begins at 0 again where the stream is not synchronised.  `94 05`
+  /// A global time is whole after an overflow, and begins at 0 again where the stream is not
+  /// synchronised.  `94 ff ff ff 1f b4 01 70 94 05 b4 02`
   bool global_time_is_whole = false;
 
   /// By their row in kQuirks.
