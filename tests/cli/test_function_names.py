@@ -227,7 +227,7 @@ def test_stacks_begin_with_the_process_or_the_thread(run, two):
     where = [two / 'perf.data', '--symfs', two / 'symfs']
     folded = run('export', 'folded', *where).lines
     lines = dict(line.rsplit(' ', 1) for line in folded)
-    assert (lines['alpha;main_loop'], lines['beta;main_loop']) == ('160', '95')
+    assert (lines['alpha;main_loop'], lines['beta;main_loop']) == ('162', '97')
     assert run('export', 'flamegraph', *where).lines == folded
     threads = run('export', 'folded', *where, '--by-thread').lines
     assert [re.sub(r'^(alpha|beta)-100[12];', r'\1;', line) for line in threads] == folded != threads
